@@ -11,7 +11,7 @@ use crate::host::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
 use crate::reading::{self, Results};
-use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
+use crate::reply::{Budget, Category, Envelope, Facts, Funnel, Report, Stamp};
 use crate::storage::Captures;
 use crate::text::plain;
 
@@ -105,7 +105,7 @@ impl From<TaskError> for Failure {
 
 /// The report of a task as it is now.
 pub(super) fn report(results: &Results) -> Report {
-    Report::of(results, clock::now(), Voice::Shell)
+    Report::of(results, &Facts::of(&results.view), clock::now(), Voice::Shell)
 }
 
 /// The exit code for a task in this state.

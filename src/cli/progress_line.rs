@@ -184,7 +184,7 @@ mod tests {
     fn what_goes_on_is_the_last_to_give_way() {
         let id = "T-local-abcdefghijkm 5s  33%, 1 of 3 steps";
         let what = "running: cargo test --workspace";
-        check(120, &format!("{id}  20 s to 1m05s left, by 5 earlier runs  {what}"));
+        check(120, &format!("{id}  20 s to 1m05s left, based on 5 earlier runs  {what}"));
         check(100, &format!("{id}  20 s to 1m05s left  {what}"));
         check(75, &format!("{id}  {what}"));
         check(60, "5s  33%, 1 of 3 steps  running: cargo test --workspace");

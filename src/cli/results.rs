@@ -9,7 +9,7 @@ use crate::cli::print;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::reading::ResultsRequest;
-use crate::reply::{self, ResultMeta, TaskResult};
+use crate::reply::{self, Facts, ResultMeta, TaskResult};
 
 /// Bytes of output, unless told otherwise.
 const OUTPUT: u64 = 16_384;
@@ -38,7 +38,7 @@ impl Results {
         let results = tasks::results(&mut context, &self.id, ask)?;
         let exit = invocation::exit_of(results.view.state());
         if call.json {
-            let data = TaskResult::of(&results, clock::now(), Voice::Shell);
+            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Shell);
             let meta = ResultMeta { count: 1, notice: None };
             if self.output || self.events { call.whole(meta, data)? } else { call.document(meta, data)? }
         } else {

@@ -44,7 +44,7 @@ pub(super) fn answer(
             let row = reading::find(context, accepted.task_id.as_str())?;
             let view = tasks::view_task(context, row)?;
             let results = reading::gather(view, ResultsRequest::default());
-            call.print(&told(accepted, invocation::report(&results)));
+            call.print(&with_submission(accepted, invocation::report(&results)));
             Ok(Exit::Done)
         }
         Patience::None => {
@@ -59,8 +59,10 @@ pub(super) fn answer(
                 wait::until(context, std::slice::from_ref(&accepted.task_id), Until::All, limit, show)?;
             let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
             let results = reading::gather(view, ResultsRequest::default());
-            let report =
-                Report { wait_exceeded: waited.exceeded, ..told(accepted, invocation::report(&results)) };
+            let report = Report {
+                wait_exceeded: waited.exceeded,
+                ..with_submission(accepted, invocation::report(&results))
+            };
             if call.json {
                 call.print(&report);
             } else {
@@ -72,7 +74,7 @@ pub(super) fn answer(
 }
 
 /// The report with what only the one who submitted knows.
-fn told(accepted: &Accepted, report: Report) -> Report {
+fn with_submission(accepted: &Accepted, report: Report) -> Report {
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     Report { deduplicated: accepted.deduplicated, warnings, ..report }
 }

@@ -179,7 +179,7 @@ fn rows(data: &TerminalList, none: &str, now: Timestamp) -> String {
         vec![
             row.terminal_id.clone(),
             row.name.clone().unwrap_or_default(),
-            row.told(),
+            row.status(),
             format!("{} ago", duration(now.millis_since(row.last_activity))),
             row.total_bytes.to_string(),
             plain::line(&row.command, 40),

@@ -1,7 +1,7 @@
-//! Reads a command line as far as the ledger needs it: its steps, whose exit code it ends with, and what makes
-//! two lines the same.
+//! Parses a command line as far as the ledger needs it: its steps, which program its exit code belongs to,
+//! and what makes two lines the same.
 //!
-//! No shell: what it does not understand (functions, `eval`, open quotes) proves nothing.
+//! This is not a shell: lines that it does not understand (functions, `eval`, open quotes) prove nothing.
 
 mod lex;
 mod programs;
@@ -12,7 +12,7 @@ use lex::{Op, Token, lex};
 pub(crate) use programs::base_name;
 use programs::{bare, moves_tree, only_asks, only_looks};
 
-/// A longer line is a document in disguise.
+/// A longer line is really a document, such as a script passed inline.
 pub(crate) const LONGEST: usize = 16 << 10;
 const DEEPEST: usize = 4;
 const LONGEST_NAME: usize = 24;
@@ -20,41 +20,41 @@ const LONGEST_NAME: usize = 24;
 /// How a step is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joined {
-    /// The first, or after `;`, `&` or the end of a line.
+    /// The first step, or a step after `;`, `&` or a line end.
     Next,
     And,
     Or,
     Pipe,
 }
 
-/// One program with its arguments, wrappers such as `timeout 60` taken off.
+/// One program with its arguments, without wrappers such as `timeout 60`.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) words: Vec<String>,
     pub(crate) joined: Joined,
-    /// The file that its standard output goes to.
+    /// The file that its standard output is redirected to.
     pub(crate) writes: Option<String>,
     background: bool,
 }
 
-/// A command line, taken apart.
+/// A parsed command line.
 #[derive(Debug, Default)]
 pub(crate) struct CommandLine {
     pub(crate) steps: Vec<Step>,
-    /// Whether it has loops, conditions or functions: which steps ran, and how often, is not known.
+    /// Whether it has loops, conditions or functions, so that it is unknown which steps ran and how often.
     pub(crate) compound: bool,
-    /// Whether a pipe fails with any of its steps.
+    /// Whether a pipe fails if any of its steps fails.
     pipefail: bool,
     /// Whether it ends at the first failure.
     errexit: bool,
 }
 
-/// Whose exit code a line ends with.
+/// Which program the exit code of a line belongs to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ExitOwner {
     /// The program that the shell ran last.
     pub(crate) program: Option<String>,
-    /// Whether programs that do some work may have failed without changing it.
+    /// Whether other programs that do work may have failed without changing the exit code.
     pub(crate) hides: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Step {
         self.writes.as_ref().is_some_and(is_file) || programs::may_write(self)
     }
 
-    /// Whether it prints texts that are there already.
+    /// Whether it prints existing text.
     pub(crate) fn shows_text(&self) -> bool {
         programs::shows_text(self)
     }
@@ -98,7 +98,8 @@ impl CommandLine {
                 Some(Op::Writes) => writes = Some(token.text.clone()),
                 Some(Op::Redirects) => {}
                 Some(op) => {
-                    // A bracket after `&&`, and the end of a line after one, join nothing anew.
+                    // A bracket after `&&`, and a line end after one, do not change how the next step is
+                    // joined.
                     if words.is_empty() && matches!(op, Op::Group | Op::Next) {
                         continue;
                     }
@@ -151,7 +152,7 @@ impl CommandLine {
         }
     }
 
-    /// Whose exit code it ends with, and what that says nothing of.
+    /// Which program the exit code belongs to, and which failures it hides.
     pub(crate) fn exit_owner(&self) -> ExitOwner {
         let seen = self.seen();
         let hidden = self.steps.iter().zip(&seen).filter(|(step, seen)| !**seen && !only_looks(step));
@@ -160,10 +161,10 @@ impl CommandLine {
         ExitOwner { program: self.steps.last().map(named), hides }
     }
 
-    /// For each step, whether its failure would be one of the line.
+    /// For each step, whether its failure makes the line fail.
     fn seen(&self) -> Vec<bool> {
         let mut seen = vec![!self.compound; self.steps.len()];
-        // From the end: what a step is followed by decides.
+        // Backwards: it depends on what follows a step.
         let (mut last_list, mut after_or) = (true, false);
         for at in (0..self.steps.len()).rev() {
             let next = self.steps.get(at + 1);
@@ -179,7 +180,7 @@ impl CommandLine {
         seen
     }
 
-    /// Whether an exit code of 1 is only the answer "no": `grep`, `test`, `diff`.
+    /// Whether an exit code of 1 only means "no", as for `grep`, `test` and `diff`.
     pub(crate) fn ends_with_a_question(&self) -> bool {
         self.steps.last().is_some_and(only_asks)
     }
@@ -190,7 +191,8 @@ impl CommandLine {
     }
 }
 
-/// The name of a program. What does not look like one may be a part of a secret, which nobody could tell any more.
+/// The name of a program. Anything that does not look like a name may be a part of a secret that redaction
+/// could no longer recognize.
 fn named(step: &Step) -> String {
     let name = step.program();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '[' | ':');
@@ -198,7 +200,8 @@ fn named(step: &Step) -> String {
     if is_name { name.to_owned() } else { "another program".to_owned() }
 }
 
-/// What makes two lines the same: the directory, and the words without what only shows or repeats the result.
+/// What makes two lines the same: the directory, and the words except those that only show or repeat the
+/// result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     directory: PathBuf,
@@ -235,7 +238,7 @@ impl Identity {
     }
 }
 
-/// `cd X &&` or `cd X;` at the beginning.
+/// A leading `cd X &&` or `cd X;`.
 fn goes_to(tokens: &[Token]) -> Option<&str> {
     let [cd, there, next, ..] = tokens else { return None };
     let is_plain = cd.op.is_none() && cd.text == "cd" && there.op.is_none();
@@ -244,7 +247,7 @@ fn goes_to(tokens: &[Token]) -> Option<&str> {
     (is_plain && goes_on && is_known).then_some(there.text.as_str())
 }
 
-/// Takes off what only shows or repeats the result: `2>&1`, `| tail -5`, `| head`, `| tee f`, `; echo $?`.
+/// Removes what only shows or repeats the result: `2>&1`, `| tail -5`, `| head`, `| tee f`, `; echo $?`.
 fn undecorate(tokens: &mut Vec<Token>) {
     loop {
         let last = tokens.iter().rposition(|token| token.op.as_ref().is_some_and(Op::separates));
@@ -281,7 +284,7 @@ fn script_of(step: &Step) -> Option<(String, String)> {
     Some((args[..=at].join(" "), script.clone()))
 }
 
-/// A path without `.` and `..`, as far as its words tell.
+/// A path without `.` and `..`, resolved by its words alone.
 pub(crate) fn cleaned(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

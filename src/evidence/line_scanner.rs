@@ -1,6 +1,6 @@
-//! Reads one line from the left, piece by piece.
+//! Reads one line from left to right, piece by piece.
 //!
-//! No pattern engine: supervisors are many and small, and every line has one form.
+//! No regular expressions: there are many supervisors, they must stay small, and every line has one form.
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scan<'a> {
@@ -17,7 +17,7 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// One of `texts`, the first that fits.
+    /// One of `texts`: the first that matches.
     pub(crate) fn either<'t>(&mut self, texts: &[&'t str]) -> Option<&'t str> {
         texts.iter().copied().find(|text| self.text(text).is_some())
     }
@@ -41,14 +41,14 @@ impl<'a> Scan<'a> {
         Some((seconds * 1000.0).round() as u64)
     }
 
-    /// What stands before `text`, which is read as well.
+    /// The text before `text`; both are consumed.
     pub(crate) fn until(&mut self, text: &str) -> Option<&'a str> {
         let (before, after) = self.rest.split_once(text)?;
         self.rest = after;
         Some(before)
     }
 
-    /// What stands before the last `text`, which is read as well.
+    /// The text before the last `text`; both are consumed.
     pub(crate) fn until_last(&mut self, text: &str) -> Option<&'a str> {
         let (before, after) = self.rest.rsplit_once(text)?;
         self.rest = after;
@@ -59,7 +59,7 @@ impl<'a> Scan<'a> {
         self.rest
     }
 
-    /// Holds where all of the line is read, spaces aside.
+    /// Succeeds if only spaces are left.
     pub(crate) fn end(&self) -> Option<()> {
         self.rest.trim_end().is_empty().then_some(())
     }

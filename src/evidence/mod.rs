@@ -1,6 +1,6 @@
 //! What happened in a run, from what can be observed, never from an agent's prose.
 //!
-//! Data in, data out: who collects outputs and who shows the findings is not known here.
+//! Pure data processing: nothing here knows who collects outputs or who shows the findings.
 
 mod command_line;
 mod commands;
@@ -10,7 +10,7 @@ mod line_scanner;
 mod screen_lines;
 mod tests;
 
-// Beside the recordings, the histories and the projects that they read.
+// Next to the recordings, histories and projects that they read.
 #[cfg(test)]
 #[path = "../../tests/corpus/recorded.rs"]
 mod corpus;

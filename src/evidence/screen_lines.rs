@@ -1,22 +1,22 @@
-//! The lines of a command's output, as a reader of a screen would see them.
+//! The lines of a command's output, as they would look on a screen.
 //!
-//! Every reader of outputs goes through here once, from the first line to the
-//! last, and no line is longer than a bound: what they do is linear in the text.
+//! Every reader of outputs uses this once, from the first line to the last, and the length of lines is
+//! limited. Their work is therefore linear in the text.
 
 use std::borrow::Cow;
 
 use crate::text::plain;
 
-/// No line that means something is longer; what is beyond is not read.
+/// No meaningful line is longer; the rest is not read.
 const LONGEST: usize = 4096;
 
-/// An output of more lines has next to nothing in most of them.
+/// If an output has more lines, most of them are almost empty.
 const MOST: usize = 20_000;
-/// A line that is shorter tells of no failure by itself.
+/// A shorter line does not report a failure by itself.
 const SHORTEST: usize = 8;
 
-/// As much of an output as is read, where that is not all of it: of very many lines, those in the middle that are
-/// long enough to say something.
+/// The part of an output that is read, if not all of it: of very many lines in the middle, only those long
+/// enough to say something.
 pub(super) fn bounded(text: &str) -> Option<String> {
     let (head, _) = text.match_indices('\n').nth(MOST / 2)?;
     let (tail, _) = text.rmatch_indices('\n').nth(MOST / 2).filter(|(tail, _)| *tail > head)?;
@@ -25,8 +25,7 @@ pub(super) fn bounded(text: &str) -> Option<String> {
     (bounded.len() < text.len()).then_some(bounded)
 }
 
-/// The lines without escapes and invisible characters. Where a line was written
-/// over, its last version.
+/// The lines without escapes and invisible characters. If a line was overwritten, its last version.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.split('\n').map(shown)
 }

@@ -1,4 +1,4 @@
-//! A run whose work is a process of ours: prepares it, drives it to its end and judges it.
+//! Runs work that is a process of ours: prepares it, drives it to its end and judges it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -32,7 +32,7 @@ use crate::supervisor::{
     Scope, SubrunControl,
 };
 
-/// Runs the agent, or finds out why it cannot be run. Always a record.
+/// Runs the agent, or finds out why it cannot run. Always returns a record.
 pub(super) fn run(
     env: &Env,
     dir: &RunDir,
@@ -44,7 +44,7 @@ pub(super) fn run(
     let tree =
         ProcessTree::prepare(RunMark::of(&request.run_id, paths::identify(dir.home())), request.kill_level);
     let prepared = prepare(env, dir, request, agent);
-    // A program that was asked something may have left something behind.
+    // The program may have left something behind when it was probed.
     tree.sweep(Scope::Own);
     let outcome = match prepared {
         Err(fault) => Outcome::Failed { fault },
@@ -64,8 +64,7 @@ struct Prepared<'a> {
     ground: OpenedDirs,
 }
 
-/// Everything that can be done without side effects: until `started.json`
-/// exists, the task may be started again by somebody else.
+/// Everything without side effects: until `started.json` exists, another process may start the task again.
 fn prepare<'a>(
     env: &Env,
     dir: &'a RunDir,
@@ -75,7 +74,7 @@ fn prepare<'a>(
     let environment = environment(dir, request)?;
     let ground = open_ground(request)?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
-    // What changes from this look on is the run's. The questions read the person's settings, not the tree.
+    // Changes after this snapshot belong to the run. The probes read the user's settings, not the tree.
     let look = || Watch::begin(env, dir, request, path);
     let (findings, watch) =
         ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
@@ -86,17 +85,17 @@ fn prepare<'a>(
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }
 
-/// The values for the agent's environment, with the marks of its run.
+/// The values of the agent's environment, with the markers of its run.
 pub(super) fn environment(dir: &RunDir, request: &Request) -> Result<Vec<(String, String)>, Fault> {
     let internal = |message: String| Fault::new(FailureCode::Internal, message);
     let values =
-        dir.read_env().map_err(|error| internal(format!("the environment cannot be read: {error}")))?;
-    let values = values.ok_or_else(|| internal("the environment of the task is gone".into()))?;
+        dir.read_env().map_err(|error| internal(format!("failed to read the environment: {error}")))?;
+    let values = values.ok_or_else(|| internal("the task's environment is missing".into()))?;
     let marks = enclosing_runs::run_markers(dir, &request.within, &request.run_id);
     Ok(values.into_iter().chain(marks.map(|(name, value)| (name.to_owned(), value))).collect())
 }
 
-/// Opens what the run may write to, as it was decided when the task was taken in.
+/// Opens the directories that the run may write to, as resolved at submit.
 fn open_ground(request: &Request) -> Result<OpenedDirs, Fault> {
     let links = if request.sandbox == Sandbox::WorkspaceWrite { Links::Refused } else { Links::Followed };
     OpenedDirs::open(&request.cwd, &request.add_dirs, links).map_err(|error| {
@@ -109,18 +108,15 @@ fn open_ground(request: &Request) -> Result<OpenedDirs, Fault> {
     })
 }
 
-/// A link, or another directory, came to stand in its place.
+/// A link or another directory replaced it.
 fn swapped(place: &Path) -> Fault {
-    Fault::new(
-        FailureCode::Sandbox,
-        format!("`{}` is not the directory any more that it was", place.display()),
-    )
-    .hint("start the task again, in the directory that it now leads to")
+    Fault::new(FailureCode::Sandbox, format!("`{}` was replaced after it was checked", place.display()))
+        .hint("start the task again with the directory that it now leads to")
 }
 
 fn gone(place: &Path) -> Fault {
     Fault::new(FailureCode::Spawn, format!("the directory `{}` is gone", place.display()))
-        .hint("start the task again, in a directory that is there")
+        .hint("start the task again with an existing directory")
 }
 
 fn write_inputs(
@@ -189,12 +185,12 @@ impl Prepared<'_> {
             tree.leave_group();
             started = StartRecord { kill_level: tree.level(), cgroup: None, ..started };
             warnings.push(format!(
-                "no process could enter the run's control group; kill level `{}` was used instead",
+                "no process could enter the run's control group; used kill level `{}` instead",
                 tree.level().as_str()
             ));
             ended = dir.write_started(&started).and_then(|()| run(&mut tree));
         }
-        // Codex tidies up after itself, unless it is stopped.
+        // Codex cleans up after itself, unless it is stopped.
         let stopped = ended.as_ref().is_ok_and(|ended| ended.reason.is_some());
         if stopped || request.jail.as_ref().is_some_and(|jail| jail.kind == JailKind::Bwrap) {
             leftover_dirs.clear();
@@ -208,7 +204,7 @@ impl Prepared<'_> {
                 let (mut result, told) = judge(warnings, request, &started, recorder, ended, check);
                 result.warnings.extend(self.ground.swapped().map(|place| {
                     format!(
-                        "`{}` names another directory than the one that the run began in: what is told of files is of the other one",
+                        "`{}` was replaced during the run; the file evidence describes the directory that is there now",
                         place.display()
                     )
                 }));
@@ -223,7 +219,7 @@ impl Prepared<'_> {
                         result.summary = observed(request, &result.outcome, result.summary, &evidence);
                     }
                     Err(error) => {
-                        result.warnings.push(format!("the evidence could not be written: {error}"));
+                        result.warnings.push(format!("failed to write the evidence: {error}"));
                     }
                 }
                 result
@@ -240,8 +236,8 @@ impl Prepared<'_> {
     }
 }
 
-/// The system may let us make a group and not let anybody enter it. A program
-/// that may not be started says the same, and says it again without a group.
+/// The kernel may let us create a control group but let no process enter it. A program that may not be
+/// executed fails the same way, and fails again without a group.
 fn is_no_entry(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ResourceBusy, Unsupported};
     matches!(error.kind(), PermissionDenied | ResourceBusy | Unsupported)
@@ -269,15 +265,14 @@ fn judge(
     let summary = summary(request, &outcome, verdict.summary, recorded.running.as_deref());
     let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
     if ended.processes_left > 0 {
-        warnings
-            .push(format!("{} could not be ended: stuck in a system call", processes(ended.processes_left)));
+        warnings.push(format!("failed to end {}: stuck in a system call", processes(ended.processes_left)));
     }
     if ended.runs_ended > 0 {
         let count = if ended.runs_ended == 1 { "1 run".into() } else { format!("{} runs", ended.runs_ended) };
-        warnings.push(format!("{count} that had been started from it ended with it"));
+        warnings.push(format!("{count} started by this run ended with it"));
     }
     if ended.processes_ended > 0 && outcome == Outcome::Completed {
-        warnings.push(format!("what it had left running was ended: {}", processes(ended.processes_ended)));
+        warnings.push(format!("ended what it left running: {}", processes(ended.processes_ended)));
     }
     let result = RunResult {
         started_at: Some(started.started_at),
@@ -300,7 +295,7 @@ fn judge(
     (result, recorded.told)
 }
 
-/// The runs inside ours, and those that wait with them.
+/// The runs inside ours, and those waiting with them.
 pub(super) struct Inside<'a> {
     env: &'a Env,
     run: &'a RunId,
@@ -315,7 +310,7 @@ impl<'a> Inside<'a> {
 }
 
 impl SubrunControl for Inside<'_> {
-    /// Starts what waits, on behalf of a run below us that must not.
+    /// Starts a queued task for a run inside ours, which must not do it itself.
     fn pump(&mut self) -> Vec<LaunchedSupervisor> {
         let relation = |within: &[RunId]| {
             if within.contains(self.run) { RunRelation::Inner } else { RunRelation::Unrelated }

@@ -1,5 +1,5 @@
-//! Orders to a supervisor while its run goes on: a socket in the run
-//! directory, and a file for when nobody listens yet or any more.
+//! Sends orders to a supervisor during its run: through a socket in the run directory, and through a file if
+//! nobody listens on the socket.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -16,7 +16,7 @@ use crate::reading::enclosing_runs;
 use crate::runs::RunDir;
 use crate::supervisor::{Control, ControlOrder};
 
-/// How often the file is looked at, and the runs around ours.
+/// How often to check the file, and the enclosing runs.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,10 +32,10 @@ pub(crate) enum Message {
     },
 }
 
-/// The longest message; a datagram that is longer would be cut.
+/// The longest message; a longer datagram would be cut.
 const LONGEST: usize = 64 << 10;
 
-/// Sends one message. A supervisor that is not there sees the file instead.
+/// Sends one message. A supervisor that does not listen reads the file instead.
 pub(crate) fn send(dir: &RunDir, message: &Message) {
     let _ = deliver(dir, message);
 }
@@ -53,7 +53,7 @@ pub(crate) fn deliver(dir: &RunDir, message: &Message) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The name of a socket may be 108 bytes long, a home's path longer: go by the
+/// A socket's address holds at most 108 bytes and a home's path may be longer, so address it through the
 /// directory's descriptor.
 fn short_path(dir: &RunDir) -> std::io::Result<(File, PathBuf)> {
     let open = File::open(dir.path())?;
@@ -69,8 +69,8 @@ fn short_path(dir: &RunDir) -> std::io::Result<(File, PathBuf)> {
 #[derive(Debug)]
 pub(crate) struct Listener {
     dir: RunDir,
-    /// The runs around this one, outermost first. It ends with them, also with
-    /// one that was killed and cannot say so.
+    /// The enclosing runs, outermost first. Our run ends with them, also if one was killed and cannot send an
+    /// order.
     within: Vec<RunId>,
     socket: Option<UnixDatagram>,
     looked: Duration,
@@ -83,7 +83,7 @@ impl Listener {
         let bound = || -> std::io::Result<UnixDatagram> {
             let (_open, path) = short_path(dir)?;
             let socket = UnixDatagram::bind(path)?;
-            // The directory is private already; this is for whoever copies it.
+            // The directory is private already; this mode matters if it is copied.
             std::fs::set_permissions(dir.socket(), std::fs::Permissions::from_mode(0o600))?;
             socket.set_nonblocking(true)?;
             Ok(socket)
@@ -98,7 +98,7 @@ impl Listener {
         }
     }
 
-    /// Why the run must end, if somebody left word or a run around it is gone.
+    /// Why the run must end: an order in the file, or an enclosing run that has ended.
     fn look(&self) -> Option<StopReason> {
         let around = || {
             enclosing_runs::ended(&self.dir, &self.within).map(|outer| Some(enclosing_runs::reason(outer)))

@@ -1,4 +1,4 @@
-//! What a look at a tree could not find out, in words.
+//! Describes what a look at a tree could not determine.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,19 +9,19 @@ use crate::git::{Differences, Left, Touched, TreeBefore};
 use crate::model::Request;
 use crate::text::plain;
 
-/// Named one by one; of more only their number is told.
+/// Only this many are named; the rest are counted.
 const MOST_NAMED: usize = 3;
 const LONGEST_NAME: usize = 120;
 
-/// What is not known of the tree itself.
+/// What is unknown about the tree itself.
 pub(crate) fn in_tree(before: &TreeBefore, found: &Differences) -> Vec<String> {
     let mut gaps = Vec::new();
     match before.left() {
         Left::Whole => {}
-        Left::Elsewhere => gaps.push("`.git` leads to no repository any more, what it led to is there".into()),
+        Left::Elsewhere => gaps.push("`.git` no longer leads to a repository; the repository itself still exists".into()),
         Left::Nothing => gaps.push(
-            "the repository is gone, with all that it held: what was committed is not known, nor the lines of \
-             files that were tracked; what is ignored is told by the rules from before"
+            "the repository is gone: commits and the changed lines of tracked files are unknown; ignore rules are those \
+             from before the run"
                 .into(),
         ),
     }
@@ -31,57 +31,61 @@ pub(crate) fn in_tree(before: &TreeBefore, found: &Differences) -> Vec<String> {
             (Some(path), 1) => format!(": {}", name(path)),
             (Some(path), unread) => format!(": {} and {} more", name(path), unread - 1),
         };
-        gaps.push(format!("what {} held before the run was not kept{first}", files(before.unread as usize)));
+        gaps.push(format!(
+            "the content of {} before the run was not saved{first}",
+            files(before.unread as usize)
+        ));
     }
     if before.unseen > 0 {
-        gaps.push(format!("{} could not be looked at before the run", files(before.unseen as usize)));
+        gaps.push(format!("{} could not be read before the run", files(before.unseen as usize)));
     }
     if let Some(reason) = &before.unlisted {
         let reason = plain::line(reason, 2 * LONGEST_NAME);
         gaps.push(format!(
-            "which files were there before the run without being tracked is not known: git was asked, and \
-             {reason}; those that are younger than its start are told as added"
+            "unknown which untracked files existed before the run: git was asked, and \
+             {reason}; files newer than its start are listed as added"
         ));
     }
     if let Some(reason) = &found.unlisted {
         let reason = plain::line(reason, 2 * LONGEST_NAME);
-        gaps.push(format!("new files could not be looked for everywhere: git was asked, and {reason}"));
+        gaps.push(format!("new files may be missing: git was asked, and {reason}"));
     }
     if before.has_unread_references() {
-        gaps.push("commits and branches are not known: their reftable could not be read".into());
+        gaps.push("commits and branches are unknown: their reftable could not be read".into());
     }
     if let Some(reason) = &found.no_index {
-        gaps.push(format!("what was added to the index is not known: {reason}"));
+        gaps.push(format!("unknown what was added to the index: {reason}"));
     }
     if found.outside_unknown {
-        gaps.push("what became of files that are tracked and not checked out is not known".into());
+        gaps.push("unknown whether tracked files that are not checked out changed".into());
     }
     if found.ignored.is_none() {
-        gaps.push("what became of ignored files is not known: git could not list them".into());
+        gaps.push("unknown whether ignored files changed: git could not list them".into());
     }
     gaps.extend(
         named(found.unseen.iter().map(|path| name(path)).collect())
-            .map(|list| format!("whether these changed is not known, they could not be compared: {list}")),
+            .map(|list| format!("could not compare these files: {list}")),
     );
     let of = |wanted: Touched| {
         let nested = found.nested.iter().filter(move |(_, touched)| *touched == wanted);
         nested.map(|(path, _)| name(path)).collect::<Vec<_>>()
     };
-    gaps.extend(inside("something changed in", of(Touched::Yes)));
-    gaps.extend(inside("whether something changed is not known of", of(Touched::Unknown)));
+    gaps.extend(
+        named(of(Touched::Yes)).map(|list| format!("something changed in these nested repositories: {list}")),
+    );
+    gaps.extend(
+        named(of(Touched::Unknown))
+            .map(|list| format!("unknown whether these nested repositories changed: {list}")),
+    );
     gaps.extend(
         named(found.dissolved.iter().map(|path| name(path)).collect())
-            .map(|list| format!("no repositories of their own any more, and not compared: {list}")),
+            .map(|list| format!("no longer nested repositories, and not compared: {list}")),
     );
     gaps
 }
 
-fn inside(what: &str, paths: Vec<String>) -> Option<String> {
-    Some(format!("{what} repositories of their own, which are not looked into: {}", named(paths)?))
-}
-
-/// What is not known of places outside the tree at `root` that the run could
-/// write to, or says it wrote to.
+/// What is unknown about places outside the tree at `root` that the run could write to, or that the agent
+/// reports to have written to.
 pub(crate) fn outside(before: &TreeBefore, request: &Request, edits: &Edits) -> Vec<String> {
     let root = before.root();
     let mut left = git::MOST_TOUCHED;
@@ -99,8 +103,9 @@ pub(crate) fn outside(before: &TreeBefore, request: &Request, edits: &Edits) -> 
     let changed = of(Touched::Yes);
     let unknown = of(Touched::Unknown);
     [
-        changed.map(|list| format!("something changed in directories that are not looked into: {list}")),
-        unknown.map(|list| format!("whether something changed is not known of directories outside: {list}")),
+        changed.map(|list| format!("something changed in these directories outside the repository: {list}")),
+        unknown
+            .map(|list| format!("unknown whether these directories outside the repository changed: {list}")),
         reported.map(|list| format!("the agent reports changes outside the repository: {list}")),
     ]
     .into_iter()
@@ -108,7 +113,7 @@ pub(crate) fn outside(before: &TreeBefore, request: &Request, edits: &Edits) -> 
     .collect()
 }
 
-/// The first of them, and how many more; `None` where there are none.
+/// The first names, and how many more there are; `None` for an empty list.
 fn named(names: Vec<String>) -> Option<String> {
     let more = names.len().saturating_sub(MOST_NAMED);
     let first = names.into_iter().take(MOST_NAMED).collect::<Vec<_>>().join(", ");

@@ -1,9 +1,7 @@
-//! The runs inside a run: they belong to it and end with it, each in its own
-//! way and with a record of its own.
+//! The runs inside a run. They belong to it and end with it, each in its own way and with its own record.
 //!
-//! Whoever hands in a task from inside a run leaves a note in the directory of
-//! every run around it before the task has a row. So a run knows what is inside
-//! it without a database, whoever started it and wherever it runs.
+//! A task submitted from inside a run leaves a note in the directory of every enclosing run before it gets a
+//! row. So a run finds the runs inside it without a database, whoever started them and wherever they run.
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,19 +17,19 @@ use crate::model::{Outcome, Request, RunId, RunResult};
 use crate::reading::enclosing_runs;
 use crate::runs::RunDir;
 
-/// How long an outermost run waits for those inside it. Each run grants those
-/// inside it less than it is granted itself, so that it can still say how it ended.
+/// How long an outermost run waits for the runs inside it. Each run gives those inside it less time than it
+/// has, so that it can still record its own end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often they are looked at meanwhile.
+/// How often to check them while waiting.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Leaves the notes of a task that is about to be handed in.
+/// Leaves the notes of a task that is about to be submitted.
 pub(crate) fn note(dir: &RunDir, request: &Request) -> io::Result<()> {
     for run in &request.within {
         let notes = dir.of(run).inner();
         match files::ensure_dir(&notes) {
-            // A run of another home, or one that is gone: it cannot ask.
+            // A run of another home, or one that is gone, needs no note.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             made => made?,
         }
@@ -40,14 +38,14 @@ pub(crate) fn note(dir: &RunDir, request: &Request) -> io::Result<()> {
     Ok(())
 }
 
-/// What is inside one run, as somebody sees it who ends that run.
+/// The runs inside one run, for a process that ends that run.
 #[derive(Debug)]
 pub(crate) struct InnerRuns<'a> {
     dir: &'a RunDir,
     reason: String,
     patience: Duration,
     asked: HashSet<RunId>,
-    /// Those that had not ended when we came to them.
+    /// The runs that had not ended when we started.
     found: HashSet<RunId>,
 }
 
@@ -68,7 +66,7 @@ impl<'a> InnerRuns<'a> {
         notes.filter_map(|note| note.file_name().to_str()?.parse().ok()).collect()
     }
 
-    /// Asks all of them to end. Returns whether any has not yet.
+    /// Asks all of them to end. Returns whether any has not ended yet.
     pub(crate) fn ask(&mut self) -> bool {
         let mut open = false;
         for run in self.all() {
@@ -80,8 +78,8 @@ impl<'a> InnerRuns<'a> {
         open
     }
 
-    /// Asks them and waits. How many had to be ended; `None` where there never
-    /// was one. After the last of them, or when we have waited long enough.
+    /// Asks them to end and waits for the last of them, or until the time is up. Returns how many had to be
+    /// ended; `None` if there never was one.
     pub(crate) fn end(&mut self) -> Option<u32> {
         let give_up = clock::monotonic() + self.patience;
         while self.ask() && clock::monotonic() < give_up {
@@ -91,14 +89,14 @@ impl<'a> InnerRuns<'a> {
         (!self.all().is_empty()).then_some(ended)
     }
 
-    /// Brings one of them nearer to its end. Returns whether it has not ended.
+    /// Moves one of them towards its end. Returns whether it has not ended.
     fn advance(&mut self, run: &RunId) -> bool {
         let dir = self.dir.of(run);
         match next(look(&dir)) {
             Next::Nothing => false,
             Next::Ask => {
                 if self.asked.insert(run.clone()) {
-                    // Trouble with the file leaves the message, and the other way round.
+                    // If the file fails, the message may still work, and the reverse.
                     if !dir.cancel().exists() {
                         let _ = dir.write_cancel(Some(&self.reason));
                     }
@@ -109,14 +107,14 @@ impl<'a> InnerRuns<'a> {
             Next::Take => {
                 let sealed = self.seal(&dir);
                 self.found.extend(sealed.is_ok_and(|sealed| sealed).then(|| run.clone()));
-                // Whoever was quicker than we are is seen next time.
+                // If another process was faster, the next check sees it.
                 look(&dir).held
             }
         }
     }
 
-    /// Ends one that nobody is at: it never started, and now it never will.
-    /// One that had started is lost, and recovery says so.
+    /// Ends a run that has no supervisor. If it had not started, it never will. If it had, it is lost, and
+    /// recovery records that.
     fn seal(&self, dir: &RunDir) -> io::Result<bool> {
         let Some(_lock) = Lock::take_existing(&dir.lock())? else { return Ok(false) };
         let Seen { sealed, started, .. } = look(dir);
@@ -125,17 +123,16 @@ impl<'a> InnerRuns<'a> {
             return Ok(false);
         }
         let outcome = Outcome::Cancelled { reason: Some(self.reason.clone()) };
-        // No claim of it counts: none of them came as far as the agent.
+        // Its claims do not count: none of them reached the agent.
         dir.seal(&RunResult::bare(request.task_id, request.run_id, 0, outcome, clock::now()))?;
         Ok(true)
     }
 
-    /// Finishes the rows of those that are sealed and whose sealer had no
-    /// database, or did not come to it.
+    /// Finishes the rows of sealed runs whose supervisor could not update the registry.
     pub(crate) fn finish(&self, context: &mut Context) -> Result<(), TaskError> {
         for run in self.all() {
             let dir = self.dir.of(&run);
-            // One that is held finishes its row itself.
+            // A run whose lock is held finishes its own row.
             let Ok(Some(result)) = dir.read_result() else { continue };
             if lock::is_held(&dir.lock()).unwrap_or(true) {
                 continue;
@@ -153,10 +150,10 @@ fn patience(depth: usize) -> Duration {
     PATIENCE / u32::try_from(depth).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// What there is to see of a run from outside.
+/// What can be seen of a run from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seen {
-    /// It was taken in, as far as its directory tells.
+    /// The task was accepted, as far as its directory shows.
     there: bool,
     held: bool,
     sealed: bool,
@@ -172,20 +169,20 @@ fn look(dir: &RunDir) -> Seen {
     }
 }
 
-/// What to do about it.
+/// What to do about a run.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
     Nothing,
-    /// Somebody is at it, who must be asked to end it.
+    /// Its lock is held: ask the holder to end it.
     Ask,
-    /// Nobody is at it: whoever takes its lock decides.
+    /// Its lock is free: whoever takes it decides.
     Take,
 }
 
 fn next(seen: Seen) -> Next {
     match seen {
         Seen { there: false, .. } | Seen { held: false, sealed: true, .. } => Next::Nothing,
-        // Whatever record is there: its supervisor alone knows whether it is its own.
+        // Only a run's own supervisor knows whether a record that exists is genuine.
         Seen { held: true, .. } => Next::Ask,
         Seen { held: false, sealed: false, .. } => Next::Take,
     }

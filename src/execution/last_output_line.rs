@@ -1,19 +1,19 @@
-//! What a command that runs has said last, for those who look on.
+//! The last line that a running command has printed, for observers.
 
 use crate::redact;
 use crate::text::plain;
 
-/// Both together fit where an activity is cut to a title.
+/// Both together fit into an activity that is cut to a title.
 const LONGEST: usize = 36;
 const LONGEST_ACTIVITY: usize = 30;
 
 #[derive(Debug, Default)]
-pub(crate) struct Saying {
+pub(crate) struct LastOutputLine {
     last: String,
 }
 
-impl Saying {
-    /// Whether it says something else than before.
+impl LastOutputLine {
+    /// Whether the line has changed.
     pub(crate) fn changes(&mut self, printed: &str) -> bool {
         let now = last_line(printed).unwrap_or_default();
         let changed = now != self.last;
@@ -30,8 +30,8 @@ impl Saying {
     }
 }
 
-/// The last line that has something to show. A key that began before all of it
-/// ends with lines of which nothing else tells.
+/// The last line with something to show. If only a part of the output is known, lines at its end may belong
+/// to a private key that began earlier.
 fn last_line(printed: &str) -> Option<String> {
     let shown = plain::redacted(printed);
     let end = redact::open_key_at_end(shown.trim_end()).unwrap_or(shown.len());
@@ -44,10 +44,10 @@ mod tests {
 
     #[track_caller]
     fn check(printed: &str, expected: &str) {
-        let mut saying = Saying::default();
-        assert_eq!(saying.changes(printed), expected.contains("last line"));
-        assert_eq!(saying.after("running: make"), expected);
-        assert!(!saying.changes(printed));
+        let mut line = LastOutputLine::default();
+        assert_eq!(line.changes(printed), expected.contains("last line"));
+        assert_eq!(line.after("running: make"), expected);
+        assert!(!line.changes(printed));
     }
 
     #[test]
@@ -61,9 +61,9 @@ mod tests {
     fn it_is_short_plain_and_without_secrets() {
         check("\u{1b}[31mred\u{7}\u{202e} x\n", "running: make (last line: red x)");
         let token = format!("ghp_{}", "Ab3".repeat(12));
-        let mut saying = Saying::default();
-        saying.changes(&format!("{} {token} {}\n", "x".repeat(30), "y".repeat(300)));
-        let told = saying.after(&format!("running: {}", "é".repeat(500)));
+        let mut line = LastOutputLine::default();
+        line.changes(&format!("{} {token} {}\n", "x".repeat(30), "y".repeat(300)));
+        let told = line.after(&format!("running: {}", "é".repeat(500)));
         assert!(!told.contains("Ab3") && told.chars().count() <= 80, "{told}");
     }
     #[test]

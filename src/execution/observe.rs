@@ -1,8 +1,7 @@
-//! Gathers the evidence of a run: looks before its agent starts, and again
-//! when nothing of it is left.
+//! Gathers the evidence of a run: takes a snapshot before its agent starts, and compares when nothing of the
+//! run is left.
 //!
-//! Trouble here costs evidence, and the evidence says so; it never costs the
-//! run.
+//! Errors here cost evidence, and the evidence says so; they never fail the run.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -24,17 +23,18 @@ use crate::ledger::read;
 use crate::model::{FailureCode, Fault, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
 
-/// How long either look may take. A tree that needs more is not looked at.
+/// How long taking or comparing a snapshot may take. A larger tree gets no file evidence.
 const LIMIT: Duration = Duration::from_secs(20);
-/// The same where somebody waits who only asked how things are.
+/// The same if a process that only wanted to read is waiting.
 const LIMIT_LATER: Duration = Duration::from_secs(5);
 
 /// Later than any command.
 const FOREVER: Timestamp = Timestamp::from_millis(i64::MAX);
 
-const LOOKED_LATER: &str = "the run's supervisor died, and the tree was looked at later: what others changed since is among the changes";
+const LOOKED_LATER: &str =
+    "the supervisor died, so the files were compared later; changes made by others since then are included";
 
-/// The state of things before the agent starts.
+/// What was observed before the agent starts.
 #[derive(Debug)]
 pub(crate) struct Watch<'a> {
     dir: &'a RunDir,
@@ -43,26 +43,26 @@ pub(crate) struct Watch<'a> {
     second: Second,
 }
 
-/// Why there is no tree to compare with.
+/// Why there is no snapshot to compare with.
 #[derive(Debug, Clone)]
 enum Unlooked {
-    /// The run can only read: nobody needs to look.
+    /// The run can only read, so no snapshot is needed.
     Reads,
     Because(String),
 }
 
-/// Who takes the second look, and when.
+/// Who compares with the snapshot, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Second {
     /// The supervisor, as soon as nothing of the run is left.
     AtItsEnd,
-    /// Whoever found that the supervisor was killed.
+    /// Whoever recovers the run after its supervisor was killed.
     Later,
 }
 
 impl<'a> Watch<'a> {
-    /// Looks at the checkout that `request` works in, if it does. `path` is
-    /// where the user's programs are.
+    /// Takes a snapshot of the checkout that `request` works in, if any. `path` is the user's search path for
+    /// programs.
     pub(crate) fn begin(env: &Env, dir: &'a RunDir, request: &Request, path: Option<&OsStr>) -> Self {
         if only_reads(request) {
             return Self { dir, before: Err(Unlooked::Reads), present: None, second: Second::AtItsEnd };
@@ -73,13 +73,13 @@ impl<'a> Watch<'a> {
         };
         let before =
             look(env, dir, request, root, path).map_err(|trouble| Unlooked::Because(trouble.to_string()));
-        // A large tree took much, and its run may take hours.
+        // A large tree used much memory, and the run may take hours.
         trim_memory::release_freed();
         Self { dir, before, present, second: Second::AtItsEnd }
     }
 
-    /// Goes on from what a supervisor left that was killed.
-    pub(crate) fn take_up(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
+    /// Continues from what a killed supervisor left.
+    pub(crate) fn resume(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
         if only_reads(request) {
             return Self { dir, before: Err(Unlooked::Reads), present: None, second: Second::Later };
         }
@@ -90,7 +90,7 @@ impl<'a> Watch<'a> {
         let before = git_for(request, root, env.get("PATH"))
             .and_then(|program| TreeBefore::found(root, &dir.tree(), dir.home(), program))
             .map_err(|_| {
-                Unlooked::Because("what the tree was like before the run is lost with its supervisor".into())
+                Unlooked::Because("the snapshot from before the run was lost with its supervisor".into())
             });
         Self { dir, before, present, second: Second::Later }
     }
@@ -103,8 +103,7 @@ impl<'a> Watch<'a> {
         Self { dir, before: Err(Unlooked::Because(reason)), present, second }
     }
 
-    /// Looks again, and writes down what there is to tell. `Err` says why that
-    /// could not be written.
+    /// Compares with the snapshot and writes the evidence. `Err` says why it could not be written.
     pub(crate) fn end(
         self,
         request: &Request,
@@ -145,7 +144,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Whether a run can change nothing in its checkout. A recording is looked at as what it was recorded from.
+/// Whether a run cannot change its checkout. For a recording, the run that was recorded counts.
 fn only_reads(request: &Request) -> bool {
     request.agent.abilities().edits != agents::Edits::Replayed && !overlap::may_write(request)
 }
@@ -164,17 +163,17 @@ fn look(
     TreeBefore::take(root, &dir.tree(), dir.home(), program, &user, clock::monotonic() + LIMIT)
 }
 
-/// A git that the run could not have put there.
+/// A git program that the run could not have put there.
 fn git_for(request: &Request, root: &Path, path: Option<&OsStr>) -> Result<PathBuf, git::SnapshotError> {
     Git::find(path, &writable(request, root)).ok_or(git::SnapshotError::NoGit)
 }
 
-/// Where a run may have put anything.
+/// Where a run may write.
 fn writable<'r>(request: &'r Request, root: &'r Path) -> Vec<&'r Path> {
     [root, &request.cwd].into_iter().chain(request.add_dirs.iter().map(|dir| dir.as_path())).collect()
 }
 
-/// The tree now against the tree before.
+/// Compares the tree with the snapshot.
 fn tell(
     before: &TreeBefore,
     dir: &RunDir,
@@ -189,13 +188,13 @@ fn tell(
     let found = before.compare(until).map_err(|trouble| trouble.to_string())?;
     incomplete.extend(evidence_gaps::in_tree(before, &found));
     let changes = before.explain(&found.changed, until).unwrap_or_else(|trouble| {
-        incomplete.push(format!("lines and renames are not known: {trouble}"));
+        incomplete.push(format!("lines and renames are unknown: {trouble}"));
         git::without_content(&found.changed)
     });
     let history = before
         .history(until, |tree| overlap::is_anothers(dir, &request.run_id, tree))
         .unwrap_or_else(|(head, trouble)| {
-            incomplete.push(format!("commits are not known: {trouble}"));
+            incomplete.push(format!("commits are unknown: {trouble}"));
             History { head, ..History::default() }
         });
     let unsettled = unsettled(&found);
@@ -213,18 +212,18 @@ fn tell(
     Ok((files, changed))
 }
 
-/// Until when something may have changed that is not among the changes.
+/// The latest time of a possible change that is not listed.
 fn unsettled(found: &Differences) -> Option<Timestamp> {
     let moment = |(seconds, nanos): Time| {
         Timestamp::from_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
     };
-    // Nobody knows what became of these, let alone when.
+    // It is unknown whether these changed, and when.
     let uncompared = !found.unseen.is_empty() || found.unlisted.is_some();
     found.put_back.max(found.inside).map(moment).max(uncompared.then_some(FOREVER))
 }
 
-/// What a look tells of when files changed: a later one knows that they did, and
-/// not whether that was before a command ended or after it.
+/// When files changed, as far as this comparison can tell: a late one knows that they changed, but not
+/// whether before or after a command ended.
 fn seen_at(changed: Changed, second: Second) -> Changed {
     match (second, changed) {
         (Second::AtItsEnd, changed) => changed,
@@ -233,8 +232,8 @@ fn seen_at(changed: Changed, second: Second) -> Changed {
     }
 }
 
-/// When the files that changed in the run did so last. The time of the inode: that
-/// of the content can be set, and is kept by those who copy.
+/// When the files that the run changed were last changed. Uses the inode's time: the time of the content can
+/// be set, and copying may preserve it.
 fn changed(files: &Files, root: &Path, unsettled: Option<Timestamp>) -> Changed {
     let within = |path: Vec<u8>| root.join(OsStr::from_bytes(&path));
     let time = |path: &Path| {
@@ -242,15 +241,15 @@ fn changed(files: &Files, root: &Path, unsettled: Option<Timestamp>) -> Changed 
         let millis = found.ctime().saturating_mul(1000).saturating_add(found.ctime_nsec() / 1_000_000);
         Some(Timestamp::from_millis(millis))
     };
-    // Of what is gone, the folder that it was in tells when it can have gone at the latest.
+    // A removed file went at the latest when its directory last changed.
     let gone = |path: &Path| path.ancestors().skip(1).find_map(time);
-    // Of changes that are not listed nothing is known.
+    // Changes that are not listed have an unknown time.
     let mut by = unsettled.max((files.left_out > 0).then_some(FOREVER));
     let mut at = None;
     for change in &files.changes {
         let path = within(change.path_bytes());
         match time(&path) {
-            // What changed in it and when was looked for already.
+            // The time of changes inside it was already taken into account.
             Some(_) if change.kind == ChangeOf::Submodule => {}
             Some(time) => at = at.max(Some(time)),
             None => by = by.max(gone(&path)),
@@ -265,6 +264,6 @@ fn without_git(request: &Request, edits: &Edits, reason: String) -> Files {
     match request.agent.abilities().edits {
         agents::Edits::Reported => Files::from_events(edits, &request.cwd, reason),
         agents::Edits::Unreported => Files::unknown(reason),
-        agents::Edits::Replayed => Files::unknown("what a recording tells did not happen here".into()),
+        agents::Edits::Replayed => Files::unknown("a recording was replayed; nothing happened here".into()),
     }
 }

@@ -1,10 +1,9 @@
-//! Runs that work in one checkout at the same time tell each other so.
+//! Finds runs that work in the same checkout at the same time.
 //!
-//! While a run works, an empty file with its id stands in a directory of each
-//! checkout that it can write to: its own, and those that it was given beside.
-//! Whoever comes leaves its own there first and then looks at all there are: of two
-//! that come at once, at least one sees the other, and it tells both. A checkout
-//! within another one is part of that as well.
+//! While a run works, an empty file with its id stands in a directory for each checkout that it can write to:
+//! its own, and those of its `add_dirs`. A run first adds its own file and then looks at the others. Of two
+//! that start at the same time at least one sees the other, and leaves a note for it. A checkout nested in
+//! another one is also part of that one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +18,7 @@ use crate::host::{files, lock, paths};
 use crate::model::{Request, RunId, Sandbox};
 use crate::runs::RunDir;
 
-/// A run's place among those that share its checkouts, left when dropped.
+/// A run's entries for its checkouts, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Present<'a> {
     dir: &'a RunDir,
@@ -28,14 +27,13 @@ pub(crate) struct Present<'a> {
 }
 
 impl<'a> Present<'a> {
-    /// Enters the run in `dir`; `None` where it works in no checkout. Trouble with
-    /// it costs the knowledge, never the run.
+    /// Enters the run in `dir`; `None` if it works in no checkout. Errors cost the knowledge, never the run.
     pub(crate) fn enter(dir: &'a RunDir, request: &Request) -> Option<Self> {
         let present = Self::of(dir, request)?;
         files::ensure_dir(&dir.checkouts()).ok()?;
         for mark in &present.marks {
             let place = mark.parent()?;
-            // Whoever leaves last removes the directory, perhaps before our eyes.
+            // The last run to leave removes the directory, perhaps just now.
             if !(0..3).any(|_| files::ensure_dir(place).and_then(|()| files::create_log(mark)).is_ok()) {
                 return None;
             }
@@ -46,8 +44,8 @@ impl<'a> Present<'a> {
         Some(present)
     }
 
-    /// The place of a run that was killed. Whoever is there now may have changed
-    /// something since, and is named with those that it met.
+    /// The entries of a run that was killed. Runs that are there now may have changed something since, so
+    /// they are included.
     pub(crate) fn left_behind(dir: &'a RunDir, request: &Request) -> Option<Self> {
         let present = Self::of(dir, request)?;
         for other in present.others_there(&request.run_id).iter().filter_map(|mark| run_of(mark)) {
@@ -65,7 +63,7 @@ impl<'a> Present<'a> {
         (!roots.is_empty()).then_some(Self { dir, roots, marks })
     }
 
-    /// The marks of all others, whatever checkout they are in.
+    /// The files of all other runs, in any checkout.
     fn others_there(&self, run: &RunId) -> Vec<PathBuf> {
         let places = fs::read_dir(self.dir.checkouts()).into_iter().flatten().flatten();
         let marks = |place: fs::DirEntry| {
@@ -84,7 +82,7 @@ impl<'a> Present<'a> {
         } else if theirs.read_request().ok().flatten().is_some_and(|request| self.shares(&request)) {
             let _ = tell(self.dir, &other);
             let _ = tell(&theirs, run);
-            // It left in the meantime, and nobody else will read that.
+            // It left just now, and nobody else will read the note.
             if !mark.exists() {
                 let _ = fs::remove_dir_all(theirs.overlapped());
             }
@@ -97,7 +95,7 @@ impl<'a> Present<'a> {
         roots(request).iter().any(|theirs| self.roots.iter().any(|ours| touch(ours, theirs)))
     }
 
-    /// Those that may have changed files while this run worked.
+    /// The runs that may have changed files while this run worked.
     pub(crate) fn others(&self) -> Vec<Overlap> {
         let met = runs_in(&self.dir.overlapped());
         let request = |run: &RunId| self.dir.of(run).read_request().ok().flatten();
@@ -113,15 +111,15 @@ impl Drop for Present<'_> {
     fn drop(&mut self) {
         for mark in &self.marks {
             let _ = fs::remove_file(mark);
-            // Fails, as it should, while somebody else is there.
+            // Fails, as it should, if another run is still there.
             let _ = mark.parent().map(fs::remove_dir);
         }
         let _ = fs::remove_dir_all(self.dir.overlapped());
     }
 }
 
-/// The checkouts that a run is about: its own, and those of the directories beside
-/// that it can write to, or these themselves.
+/// The checkouts that a run can write to: its own and those of its `add_dirs`, or the directories themselves
+/// outside a checkout.
 fn roots(request: &Request) -> Vec<PathBuf> {
     let beside = request.add_dirs.iter().filter(|_| may_write(request));
     let beside = beside.map(|dir| paths::git_root(dir).unwrap_or_else(|| dir.clone()));
@@ -133,11 +131,11 @@ fn run_of(mark: &Path) -> Option<RunId> {
     mark.file_name()?.to_str()?.parse().ok()
 }
 
-/// Whether a run that was asked for after `run` works or worked in the checkout at `tree`.
+/// Whether a run that was submitted after `run` works or worked in the checkout at `tree`.
 pub(crate) fn is_anothers(dir: &RunDir, run: &RunId, tree: &Path) -> bool {
     let tree = fs::canonicalize(tree).unwrap_or_else(|_| tree.to_owned());
     let runs = dir.of(run).path().parent().map(runs_in).unwrap_or_default();
-    // Their names begin with when they were asked for.
+    // Run ids begin with the time of submission.
     let later = runs.range(run.clone()..).filter(|other| *other != run);
     let request = |other: &RunId| dir.of(other).read_request().ok().flatten();
     later.filter_map(request).any(|request| request.git_root.is_some_and(|root| root == tree))
@@ -154,7 +152,7 @@ fn runs_in(dir: &Path) -> BTreeSet<RunId> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Whether nothing keeps the run from writing.
+/// Whether nothing prevents the run from writing.
 pub(crate) fn may_write(request: &Request) -> bool {
     let abilities = request.agent.abilities();
     match abilities.edits {

@@ -1,10 +1,9 @@
-//! Directories that have no row yet, or none any more.
+//! Run directories that have no row yet, or no longer have one.
 //!
-//! A submitter leaves a note before it makes a directory and takes it away
-//! once the row is there; a cleaner leaves one before it removes a row. Its
-//! writer holds the note locked for as long as it is at it: who finds one that
-//! nobody holds finishes the job. What was never promised, or is no longer
-//! wanted, goes, with the values it holds.
+//! A submitter writes a note before it creates a directory and removes the note once the row exists; a
+//! cleanup writes one before it removes a row. The writer holds the note locked until it is done. Whoever
+//! finds an unlocked note finishes the job: a directory that was never acknowledged, or is no longer wanted,
+//! is removed with the environment values in it.
 
 use std::fs;
 use std::io;
@@ -15,20 +14,20 @@ use crate::host::Lock;
 use crate::host::files;
 use crate::model::RunId;
 
-/// A note, held.
+/// A note, held locked.
 #[derive(Debug)]
 pub(crate) struct Note {
     path: PathBuf,
     lock: Lock,
 }
 
-/// Leaves a note about `run`.
+/// Writes a note about `run`.
 pub(crate) fn note(context: &Context, run: &RunId) -> io::Result<Note> {
     let notes = context.home.unsettled();
     files::ensure_dir(&notes)?;
     let path = notes.join(run.as_str());
     loop {
-        // Somebody may find it before it is locked, and settle it.
+        // Another process may find and settle it before it is locked.
         if let Some(lock) = Lock::take_note(&path)?.filter(|lock| lock.is_at(&path)) {
             return Ok(Note { path, lock });
         }
@@ -36,23 +35,22 @@ pub(crate) fn note(context: &Context, run: &RunId) -> io::Result<Note> {
 }
 
 impl Note {
-    /// Gives the note a second name, the lock of the run that it is about, which
-    /// is another lock of the same file: one less to make and to free. Where a
-    /// file has one name only, there are two.
+    /// Gives the note a second name as the run's lock file. That lock covers another byte of the same file,
+    /// which saves creating and freeing a file. On file systems without hard links there are two files.
     pub(crate) fn also_at(&self, path: &Path) -> io::Result<Option<Lock>> {
         let _ = fs::hard_link(&self.path, path);
         Lock::take(path)
     }
 
-    /// Takes it away again: directory and row are both there, or both gone.
+    /// Removes the note: directory and row both exist, or both do not.
     pub(crate) fn settle(self) {
-        // One that stays is read again, and then found to be settled.
+        // A note that stays is read again later and then found to be settled.
         let _ = fs::remove_file(&self.path);
         drop(self.lock);
     }
 }
 
-/// Takes away the note about a run whose directory and row are both there.
+/// Removes the note about a run whose directory and row both exist.
 pub(crate) fn forget(context: &Context, run: &RunId) {
     let _ = fs::remove_file(context.home.unsettled().join(run.as_str()));
 }
@@ -69,7 +67,7 @@ pub(crate) fn sweep(context: &mut Context) -> Result<u32, TaskError> {
         let Some(lock) = held else { continue };
         let dir = context.dir(&run);
         let was_there = dir.path().exists();
-        // Whoever held the note is dead: nobody else makes a row of this run.
+        // The process that held the note is dead, so nobody else creates a row for this run.
         if context.registry.is_unknown_for_good(&run)? {
             let _ = fs::remove_dir_all(dir.path());
             removed += u32::from(was_there);

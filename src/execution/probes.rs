@@ -1,7 +1,7 @@
-//! Asks an agent's program what must be known before its command line can be written.
+//! Asks an agent's program what must be known before its command line can be built.
 //!
-//! An answer that the program alone decides is kept in a file of the home, and is good as long as the program is the
-//! same file. A script is asked every time: nobody can see what it starts.
+//! Answers that depend only on the program are cached in a file of the home, and are valid as long as the
+//! program's file is unchanged. A script is asked every time, because it is unknown what it starts.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,13 +18,13 @@ use crate::model::Request;
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
-/// Programs whose answers are kept: the last ones.
+/// Answers are cached for this many programs, the most recent ones.
 const MOST_PROGRAMS: usize = 4;
 const LONGEST_ANSWER: usize = 64 << 10;
 const LONGEST_FILE: u64 = 1 << 20;
 
-/// Answers `probes`, and does something else meanwhile. Each question takes the program tens of milliseconds, so they
-/// are put at once. When this returns, no thread is left.
+/// Answers `probes` while `meanwhile` runs. Each question takes the program tens of milliseconds, so all are
+/// asked at once. No thread is left when this returns.
 pub(crate) fn ask_all<T>(
     probes: &[Probe],
     request: &Request,
@@ -52,17 +52,17 @@ pub(crate) fn ask_all<T>(
         (asked.into_iter().map(finding).collect::<Vec<_>>(), done)
     });
     let told = Answers::of(probes, &findings);
-    // One that was replaced meanwhile may have answered for either.
+    // If the program was replaced meanwhile, either version may have answered.
     if let Some(identity) =
         identity.filter(|one| told != known && Identity::of(&request.program).as_ref() == Some(one))
     {
-        // Whoever cannot keep them asks again.
+        // Without a cache the program is asked again.
         let _ = Kept::read(kept).with(identity, told).write(kept);
     }
     (findings, done)
 }
 
-/// What tells one program from another.
+/// Identifies a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     path: PathBuf,
@@ -74,7 +74,7 @@ struct Identity {
 }
 
 impl Identity {
-    /// Of a program that is no script.
+    /// `None` for a script.
     fn of(path: &Path) -> Option<Self> {
         let mut file = File::open(path).ok()?;
         let mut begins = [0; 2];
@@ -91,12 +91,12 @@ impl Identity {
     }
 }
 
-/// What a program answered, by its arguments.
+/// A program's answers, by its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Answers(Vec<(Vec<String>, String)>);
 
 impl Answers {
-    /// Those that are worth keeping.
+    /// The answers that may be cached.
     fn of(probes: &[Probe], findings: &[ProbeAnswer]) -> Self {
         let kept = |(probe, finding): (&Probe, &ProbeAnswer)| {
             let stdout = finding.stdout.as_ref().filter(|stdout| stdout.len() <= LONGEST_ANSWER)?;
@@ -112,14 +112,14 @@ impl Answers {
     }
 }
 
-/// The file, the last program first.
+/// The cache file, most recent program first.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Kept {
     programs: Vec<(Identity, Answers)>,
 }
 
 impl Kept {
-    /// A file that is damaged or was made too long holds nothing.
+    /// A damaged or oversized file counts as empty.
     fn read(path: &Path) -> Self {
         let bytes = files::head(path, LONGEST_FILE).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()

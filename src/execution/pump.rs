@@ -1,5 +1,5 @@
-//! Moves the queue. Anybody may do it at any time, and everybody does: there
-//! is no leader whose death could stall it.
+//! Moves the queue. Any process may do it at any time, and all do: there is no leader whose death could stall
+//! it.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -17,31 +17,31 @@ use crate::registry::{ClaimedTask, Row};
 use crate::runs::{ReadError, RunDir};
 use crate::supervisor::leave_groups;
 
-/// Recovers what died, then starts what waits while there is room.
+/// Recovers runs whose supervisor died, then starts queued tasks while there are free slots.
 pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
     if let Some(starter) = enclosing_runs::queue_starter(context) {
         recover::recover(context)?;
         control::send(&context.dir(&starter), &control::Message::Pump);
         return Ok(());
     }
-    // We may be left over from a run that was killed and is about to be swept.
+    // We may be left over from a killed run and about to be swept.
     leave_groups();
     run(context, Attachment::Detached).map(|_| ())
 }
 
-/// Whether somebody has to [`pump`]: a run among `working`, which is all that
-/// work, has died, or there is room for one that waits.
+/// Whether [`pump`] has work: one of the runs in `working`, which are all of them, has died, or there is a
+/// free slot for a queued task.
 pub(crate) fn is_due(context: &mut Context, working: &[RunDir]) -> Result<bool, TaskError> {
     let dead = working.iter().any(|dir| !is_alive(dir));
     let waits = !context.registry.pending(1)?.is_empty();
     if dead || waits {
-        // It may be a long time since we looked.
+        // Much time may have passed since the last check.
         context.refresh();
     }
     Ok(dead || (waits && context.registry.can_claim(context.config.max_concurrent)?))
 }
 
-/// The directories of all runs that work.
+/// The directories of all working runs.
 pub(crate) fn working(context: &Context) -> Result<Vec<RunDir>, TaskError> {
     Ok(context.registry.working()?.iter().map(|row| context.dir(&row.run_id)).collect())
 }
@@ -50,15 +50,14 @@ pub(crate) fn working(context: &Context) -> Result<Vec<RunDir>, TaskError> {
 #[derive(Debug)]
 pub(crate) struct Launched {
     pub(crate) pid: i32,
-    /// The runs around the one it supervises.
+    /// The runs enclosing the one it supervises.
     pub(crate) within: Vec<RunId>,
 }
 
-/// As [`pump`], for the supervisor of `own` while its run goes on: what it
-/// starts stays its child.
+/// Like [`pump`], for the supervisor of `own` during its run: supervisors that it starts stay its children.
 pub(crate) fn pump_in(context: &mut Context, own: &RunId) -> Result<Vec<Launched>, TaskError> {
-    // One above us, which started us for the queue, goes on: what we leave
-    // behind would come to it and end with its run.
+    // If an enclosing run started us for the queue, its supervisor must do it: our children would be
+    // reparented to it and end with its run.
     match enclosing_runs::queue_starter(context).filter(|starter| starter != own) {
         Some(starter) => {
             control::send(&context.dir(&starter), &control::Message::Pump);
@@ -80,8 +79,8 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
         let limit = context.config.max_concurrent;
         let claimed = context.registry.claim(limit, clock::now(), |row| {
             let dir = RunDir::at(home.run(&row.run_id));
-            // A lock that is held is one being cancelled; a sealed run waits
-            // for its row to be finished; neither may start.
+            // A held lock means the task is being cancelled; a sealed run only needs its row finished.
+            // Neither may start.
             let lock = Lock::take(&dir.lock()).ok().flatten()?;
             let unsealed = matches!(dir.read_result(), Ok(None) | Err(ReadError::Damaged { .. }));
             (unsealed && !refused.contains(&row.id)).then_some(lock)
@@ -100,7 +99,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
             read => read.ok().flatten(),
         };
         if let Some(original) = recover::original(context, request.as_ref()) {
-            recover::leave_to(context, &row, &dir, None, &original)?;
+            recover::cancel_copy(context, &row, &dir, None, &original)?;
             continue;
         }
         let within = request.map(|request| request.within).unwrap_or_default();
@@ -110,8 +109,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
         }
         match launch(context, &row.run_id, &within, lock, row.attempt, ties) {
             Ok(pid) => started.extend(pid.map(|pid| Launched { pid, within })),
-            // One that cannot be started now must not hold up the others, nor
-            // whoever only wanted to look.
+            // A task that cannot start now must not block the others, or a process that only wants to read.
             Err(_) => {
                 context.registry.return_to_queue(&row, clock::now())?;
                 refused.insert(row.id);
@@ -120,7 +118,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
     }
 }
 
-/// Ends a claimed task whose files somebody has spoiled. Its lock is ours.
+/// Fails a claimed task whose files are damaged. We hold its lock.
 fn fail(context: &mut Context, row: &Row, dir: &RunDir, error: &ReadError) -> Result<(), TaskError> {
     let fault = Fault::new(FailureCode::Storage, one_line(error)).hint("start the task again");
     let result = recover::bare(row, Outcome::Failed { fault }, clock::now());
@@ -140,8 +138,8 @@ pub(crate) fn launch(
 ) -> io::Result<Option<i32>> {
     let mut environment = context.env.scrubbed();
     if !within.is_empty() {
-        // With its own name at the end, which tells it from what the agent of
-        // the run around it has started.
+        // The run's name as last argument distinguishes it from processes that the enclosing run's agent
+        // started.
         let marks = enclosing_runs::run_markers(&context.dir(run), within, run);
         environment.extend(marks.map(|(name, value)| (OsString::from(name), value.into())));
     }

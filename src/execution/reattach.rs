@@ -30,7 +30,7 @@ pub(super) fn reattach(context: &mut Context, ties: Attachment) -> Result<Vec<La
             continue;
         }
         if row.attempt >= MOST_ATTEMPTS {
-            recover::lose(context, &row, &dir, dir.read_started().ok().flatten().as_ref())?;
+            recover::seal_as_lost(context, &row, &dir, dir.read_started().ok().flatten().as_ref())?;
             continue;
         }
         launched.extend(relaunch(context, &row, &dir, &request, lock, ties)?);

@@ -1,12 +1,11 @@
-//! Keeps the record of a run while it happens: raw bytes first, then what
-//! they mean, then where the run is.
+//! Records a run as it happens: raw bytes first, then the events in them, then the progress.
 
 use std::io;
 use std::time::Duration;
 
 use crate::agents::{AgentEnd, ParsedLine, Reader, Verdict};
 use crate::evidence::{CommandEnd, LiveCount, Printed, judge};
-use crate::execution::last_output_line::Saying;
+use crate::execution::last_output_line::LastOutputLine;
 use crate::execution::run_durations;
 use crate::host::{clock, files};
 use crate::ledger::LedgerFiles;
@@ -23,23 +22,23 @@ use crate::runs::RunDir;
 use crate::supervisor::{Input, LineSplitter, Observed, Observer, Stream, StreamCapture};
 use crate::text::plain;
 
-/// How often `progress.json` is written at most.
+/// The minimum interval between writes of `progress.json`.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
-/// What a verdict may look at of each stream's end.
+/// How much of each stream's end is available to judge the run.
 const TAIL: usize = 64 << 10;
 
-/// What is looked at of the transcript of a command that runs: its end, and what came since the last look.
+/// How much of a running command's transcript is read: its end, and what was added since the last look.
 const END: u64 = 64 << 10;
 const LONGEST_COMMAND: usize = 200;
 const MOST_NEW: u64 = 256 << 10;
 
-/// No answer is longer; a file that is was written by somebody else.
+/// No answer is longer; a longer file was not written by the agent.
 const LONGEST_MESSAGE: u64 = 8 << 20;
 
 pub(crate) struct Recorder {
     dir: RunDir,
     kind: Stdout,
-    /// What was asked for: of a command, its command line.
+    /// The request; for a `command`, its command line.
     task: String,
     stdout: StreamCapture,
     stderr: StreamCapture,
@@ -51,9 +50,9 @@ pub(crate) struct Recorder {
     ledger: Ledger,
     root: String,
     started_at: Timestamp,
-    /// Of one that runs tests.
+    /// For a command that runs tests.
     counting: Option<LiveCount>,
-    saying: Saying,
+    last_output_line: LastOutputLine,
     stderr_tail: Vec<u8>,
     stdout_tail: Vec<u8>,
     stop: Option<StopReason>,
@@ -62,23 +61,23 @@ pub(crate) struct Recorder {
     written: Option<Duration>,
 }
 
-/// What is written while the run goes on, beside the raw streams.
+/// Files written during the run, beside the raw streams.
 enum Ledger {
     Events(Box<LedgerWriter<LedgerFiles>>),
     Command {
         transcript: Box<StreamTranscript>,
-        /// How much of it was there at the last look.
+        /// The length of the transcript at the last look.
         seen: u64,
     },
 }
 
-/// The record when the run is over.
+/// What was recorded, once the run is over.
 pub(crate) struct Recorded {
     pub(crate) verdict: Verdict,
     pub(crate) progress: Progress,
-    /// What its events told beside commands.
+    /// Edits and refusals reported by its events.
     pub(crate) told: EditsAndRefusals,
-    /// The command that had been running for longest.
+    /// The command that had been running longest.
     pub(crate) running: Option<String>,
     pub(crate) stdout: StreamTotals,
     pub(crate) stderr: StreamTotals,
@@ -121,7 +120,7 @@ impl Recorder {
             root: request.cwd.to_string_lossy().into_owned(),
             started_at: clock::now(),
             counting: (kind == Stdout::Text).then(|| LiveCount::of(&request.task)).flatten(),
-            saying: Saying::default(),
+            last_output_line: LastOutputLine::default(),
             stderr_tail: Vec::new(),
             stdout_tail: Vec::new(),
             stop: None,
@@ -136,9 +135,9 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// The disk takes no more: the run cannot be accounted for, so it ends.
+    /// The disk accepts no more. The output cannot be kept, so the run ends.
     fn storage_failed(&mut self, error: &io::Error) {
-        let fault = Fault::new(FailureCode::Storage, format!("the output could not be kept: {error}"))
+        let fault = Fault::new(FailureCode::Storage, format!("failed to save the output: {error}"))
             .hint("free some space, then start the task again; `delegator cleanup` removes old runs");
         self.stop.get_or_insert(StopReason::Fault(fault));
     }
@@ -171,13 +170,13 @@ impl Recorder {
         observed
     }
 
-    /// About once a second.
+    /// Called about once a second.
     fn look(&mut self) {
         self.stale |= self.outlook.changes(clock::now());
         if let Ledger::Command { transcript, seen } = &mut self.ledger {
             transcript.show_open();
             let (end, new) = last_printed(&self.dir, seen);
-            self.stale |= self.saying.changes(&end);
+            self.stale |= self.last_output_line.changes(&end);
             self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&end, &new));
         }
         if self.has_a_place() && self.stale {
@@ -186,28 +185,27 @@ impl Recorder {
         self.written = Some(clock::monotonic());
     }
 
-    /// Whether there still is a place for the record; without one, the run ends.
+    /// Whether the run directory still exists; without it, the run ends.
     fn has_a_place(&mut self) -> bool {
         let gone = self.dir.request().try_exists().is_ok_and(|exists| !exists);
         if gone {
-            let fault =
-                Fault::new(FailureCode::Storage, "the run directory was deleted while the run went on");
+            let fault = Fault::new(FailureCode::Storage, "the run directory was deleted during the run");
             self.stop.get_or_insert(StopReason::Fault(fault));
         }
         !gone
     }
 
     fn write_progress(&mut self) {
-        // Progress is a convenience: trouble with it is no trouble of the run.
+        // Errors with progress do not affect the run.
         let running = match &self.ledger {
             Ledger::Events(writer) => writer.running().iter().map(shown).collect(),
             Ledger::Command { .. } => Vec::new(),
         };
         let mut progress = Progress { eta: self.outlook.eta(), running, ..self.reducer.snapshot() };
-        // How many tests have passed says more than the last of them.
-        match self.counting.as_ref().map(LiveCount::told).filter(|told| !told.is_empty()) {
+        // The number of passed tests is more useful than the last one's line.
+        match self.counting.as_ref().map(LiveCount::suffix).filter(|told| !told.is_empty()) {
             Some(told) => progress.activity += &told,
-            None => progress.activity = self.saying.after(&progress.activity),
+            None => progress.activity = self.last_output_line.after(&progress.activity),
         }
         let _ = self.dir.write_progress(&progress);
         self.stale = false;
@@ -215,7 +213,7 @@ impl Recorder {
 
     /// Judges the run and closes its files.
     pub(crate) fn finish(mut self, exit: Exit) -> Recorded {
-        // Whoever saw it before us may have ended the agent for it.
+        // If the run directory is gone, that may be why the agent ended.
         self.has_a_place();
         let mut rest = Vec::new();
         self.lines.finish(|line| rest.extend_from_slice(line));
@@ -241,7 +239,7 @@ impl Recorder {
             }
         };
         if let Some(error) = trouble {
-            warnings.push(format!("the transcript of the run is not complete: {error}"));
+            warnings.push(format!("the transcript is incomplete: {error}"));
         }
         self.reducer.finish();
         let last_message =
@@ -256,7 +254,7 @@ impl Recorder {
         let verdict = self.reader.verdict(&end);
         if self.lines.skipped() > 0 {
             warnings.push(format!(
-                "{} lines were too long to be read; they are in the raw output",
+                "{} lines were too long to parse; they are in the raw output",
                 self.lines.skipped()
             ));
         }
@@ -265,11 +263,11 @@ impl Recorder {
         let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, dropped));
         for (name, seen) in [("standard output", stdout), ("standard error", stderr)] {
             if seen.dropped_bytes > 0 {
-                warnings.push(format!("{} bytes of {name} were not kept", seen.dropped_bytes));
+                warnings.push(format!("{} bytes of {name} were not saved", seen.dropped_bytes));
             }
         }
         for error in [stdout_joined.err(), stderr_joined.err()].into_iter().flatten() {
-            warnings.push(format!("the end of the output could not be kept: {error}"));
+            warnings.push(format!("failed to save the end of the output: {error}"));
         }
         let progress = self.reducer.snapshot();
         let _ = self.dir.write_progress(&progress);
@@ -324,12 +322,12 @@ impl Observer for Recorder {
     }
 }
 
-/// A command that runs, cut to what a reader needs to know it.
+/// A running command, cut to what identifies it for a reader.
 fn shown(running: &RunningCommand) -> RunningCommand {
     RunningCommand { command: plain::line(&running.command, LONGEST_COMMAND), ..running.clone() }
 }
 
-/// The end of what a command has printed, and the lines of it that came since `seen`.
+/// The end of a command's output, and its lines since `seen`.
 fn last_printed(dir: &RunDir, seen: &mut u64) -> (String, String) {
     let path = dir.transcript();
     let before = std::mem::take(seen);
@@ -340,7 +338,7 @@ fn last_printed(dir: &RunDir, seen: &mut u64) -> (String, String) {
     (text(&bytes[bytes.len().saturating_sub(END as usize)..]), text(&bytes[bytes.len() - new..]))
 }
 
-/// Enters the one command of a run.
+/// Adds the run's single command.
 fn enter_command(dir: &RunDir, line: &str, root: &str, started_at: Timestamp, exit: Exit) -> io::Result<()> {
     let (text, span) = read::printed_by_command(dir);
     let is_whole = span.is_none_or(|span| read::is_read_whole(span.end));
@@ -367,8 +365,8 @@ fn meaning(event: &Event) -> Option<Input> {
     }
 }
 
-/// Keeps at least the last `TAIL` bytes, and cuts so seldom that many small
-/// writes cost no more than their length.
+/// Keeps at least the last `TAIL` bytes. Cuts so rarely that many small writes cost no more than their
+/// length.
 fn keep_tail(tail: &mut Vec<u8>, bytes: &[u8]) {
     tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
     if tail.len() > 4 * TAIL {

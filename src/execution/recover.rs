@@ -89,12 +89,12 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
     }
     let request = dir.read_request().ok().flatten();
     if let Some(original) = original(context, request.as_ref()) {
-        return leave_to(context, row, dir, dir.read_started().ok().flatten().as_ref(), &original);
+        return cancel_copy(context, row, dir, dir.read_started().ok().flatten().as_ref(), &original);
     }
     let started = match dir.read_started() {
         Ok(started) => started,
         // It had started; when and how is not known any more.
-        Err(ReadError::Damaged { .. }) => return lose(context, row, dir, None),
+        Err(ReadError::Damaged { .. }) => return seal_as_lost(context, row, dir, None),
         Err(error) => return Err(error.into()),
     };
     if started.is_some() && request.is_some_and(|request| request.work.can_reattach()) {
@@ -102,7 +102,7 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
         return Ok(());
     }
     if started.is_some() {
-        return lose(context, row, dir, started.as_ref());
+        return seal_as_lost(context, row, dir, started.as_ref());
     }
     // A question that was put to the program may still be running.
     sweep_dead_run(&mark(context, row), None);
@@ -145,7 +145,7 @@ pub(crate) fn original(context: &Context, request: Option<&Request>) -> Option<P
 
 /// Ends our copy of a task of `original`. It may run there: nothing of it is
 /// started, and nothing of it is ended. The caller holds its lock.
-pub(crate) fn leave_to(
+pub(crate) fn cancel_copy(
     context: &mut Context,
     row: &Row,
     dir: &RunDir,
@@ -174,7 +174,7 @@ pub(crate) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<
 }
 
 /// Ends a run whose supervisor is gone. The caller holds its lock.
-pub(crate) fn lose(
+pub(crate) fn seal_as_lost(
     context: &mut Context,
     row: &Row,
     dir: &RunDir,
@@ -215,7 +215,7 @@ fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut 
     let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
     // Trouble with it costs the evidence, never the end of the run.
     result.evidence =
-        there || Watch::take_up(&context.env, dir, request).end(request, told, &result.outcome).is_ok();
+        there || Watch::resume(&context.env, dir, request).end(request, told, &result.outcome).is_ok();
     let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
     result.thread_id = thread_id;
     result.model = model;

@@ -1,8 +1,8 @@
-//! How long the runs of a project took, in a file of the home: a supervisor
-//! wants to know it when it starts, and opens no database then.
+//! The durations of a project's runs, in a file of the home: a supervisor needs them at its start, when it
+//! opens no database.
 //!
-//! A copy of what the registry knows, made at the end of every run that
-//! completed, when the registry is open anyway and nobody waits any more.
+//! They are copied from the registry at the end of every completed run, when the registry is open anyway and
+//! nobody waits.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::model::Request;
 use crate::reading::DURATION_SAMPLES;
 use crate::runs::RunDir;
 
-/// No file is longer that we wrote.
+/// We never write a longer file.
 const LONGEST: u64 = 16 << 10;
 
-/// What is known at the start of the run in `dir`; nothing where there is no file.
+/// The durations known when the run in `dir` starts; empty without the file.
 pub(crate) fn read(dir: &RunDir, request: &Request) -> Vec<Duration> {
     let bytes = files::tail(&file(dir, request), LONGEST).map(|(bytes, _)| bytes).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -29,7 +29,7 @@ pub(crate) fn read(dir: &RunDir, request: &Request) -> Vec<Duration> {
         .collect()
 }
 
-/// Takes down what the registry knows now. Trouble with it costs estimates.
+/// Saves what the registry knows now. Errors only cost estimates.
 pub(crate) fn write(context: &Context, dir: &RunDir, request: &Request) {
     let project = request.project().to_string_lossy();
     let Ok(took) = context.registry.run_durations(&project, request.agent, DURATION_SAMPLES) else { return };

@@ -1,8 +1,8 @@
-//! Holds answers against the schemas of callers, in a process of its own.
+//! Validates answers against callers' schemas, in a separate process.
 //!
-//! What a schema asks for may take years or all memory, and no look at it beforehand tells for every answer. So
-//! nobody else validates: the process that does has bounds that the kernel keeps, and whoever waits for it can end
-//! it. What it found is sealed with the run; nobody checks the same answer again.
+//! Validation may take years or all memory, and no inspection of a schema can rule that out for every answer.
+//! So nobody else validates: the process that does has limits enforced by the kernel, and the process that
+//! waits can end it. The result is sealed with the run; the same answer is never validated again.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,27 +19,27 @@ use crate::model::{FailureCode, Fault, Limit, StopReason};
 use crate::supervisor::{Control, ControlOrder};
 use crate::text::cut;
 
-/// The hidden command that checks.
+/// The hidden command that validates.
 pub(crate) const VERB: &str = "check-schema";
 
-/// What one check may use. Schemas that people write take a few milliseconds.
+/// The limits of one check. Schemas written by people take a few milliseconds.
 const CPU: Duration = Duration::from_secs(5);
 const MEMORY: u64 = 1 << 30;
-/// On a machine that is busy with other things, computing takes longer.
+/// On a busy machine, the same computing takes longer.
 const LONGEST: Duration = Duration::from_secs(30);
-/// How often whoever waits looks for a reason to wait no longer.
+/// How often the waiting process checks whether to stop waiting.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Enough for a person; the whole text stays in the run directory.
+/// Long enough for a person; the whole text stays in the run directory.
 const LONGEST_REASON: usize = 300;
 const LONGEST_FINDING: usize = 64 << 10;
 
-const KEPT: &str = "the answer as it came is in `last_message.json`";
+const KEPT: &str = "the unchanged answer is in `last_message.json`";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Question<'a> {
     schema: Value,
-    /// Its text. Absent where only the schema is in question.
+    /// The answer's text. Absent if only the schema is checked.
     answer: Option<std::borrow::Cow<'a, str>>,
 }
 
@@ -51,7 +51,7 @@ enum Finding {
     Unfit(String),
 }
 
-/// Refuses a schema that is none, or asks for too much.
+/// Rejects an invalid schema, or one that needs too much time or memory.
 pub(crate) fn check_schema(schema: &Value) -> Result<(), TaskError> {
     schema_expansion::check(schema)?;
     let question = Question { schema: schema.clone(), answer: None };
@@ -62,7 +62,7 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), TaskError> {
     }
 }
 
-/// Why the run whose agent gave this answer did not end well, if so. The run's hard limit passes at `hard_at`.
+/// Why the run fails because of this answer, if it does. The run's hard limit passes at `hard_at`.
 pub(crate) fn check_answer(
     schema: &Value,
     answer: &str,
@@ -99,7 +99,7 @@ pub(crate) fn check_answer(
     }
 }
 
-/// Somebody wants the run to end. Nobody is left below it who could ask for anything else.
+/// The run is asked to end. No processes below it are left that could ask for anything else.
 fn ordered(control: &mut dyn Control) -> Option<StopReason> {
     match control.receive()? {
         ControlOrder::Stop(reason) => Some(reason),
@@ -119,9 +119,9 @@ fn ask(question: &Question<'_>, care: OnSilence<'_>) -> Result<Finding, BoundedR
 
 fn trouble(error: &BoundedRunError) -> String {
     match error {
-        BoundedRunError::Slow => format!("it takes too much time (more than {} s)", LONGEST.as_secs()),
+        BoundedRunError::Slow => format!("validation takes too long (more than {} s)", LONGEST.as_secs()),
         BoundedRunError::Failed(how) => format!(
-            "it takes too much time or memory (more than {} s of computing, or {} MiB): {how}",
+            "validation takes too much time or memory (more than {} s of CPU time, or {} MiB): {how}",
             CPU.as_secs(),
             MEMORY >> 20
         ),
@@ -129,7 +129,7 @@ fn trouble(error: &BoundedRunError) -> String {
     }
 }
 
-/// The process that checks: reads a question and writes what it found.
+/// The process that validates: reads a question and writes the finding.
 pub(crate) fn answer_question(input: &mut dyn std::io::Read) -> std::io::Result<Vec<u8>> {
     rlimits::limit_self(CPU, MEMORY)?;
     let mut bytes = Vec::new();

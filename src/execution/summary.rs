@@ -1,7 +1,7 @@
-//! The one line that says how a run ended.
+//! Writes the one-line summary of how a run ended.
 //!
-//! What an agent reported is the summary of a run that completed, and of no
-//! other. A command reports nothing: its line is made from what was observed.
+//! An agent's own report is the summary only of a run that completed. A command reports nothing: its summary
+//! is made from what was observed.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::progress::inner_command;
 use crate::text::{self, plain};
 
 const LONGEST: usize = 200;
-/// Of the last line, where something else comes before it.
+/// The maximum length of the last line if something precedes it.
 const LAST_LINE: usize = 80;
 
-/// `running` is the command that had been running for longest.
+/// `running` is the command that had been running longest.
 pub(crate) fn summary(
     request: &Request,
     outcome: &Outcome,
@@ -25,14 +25,14 @@ pub(crate) fn summary(
     match outcome {
         Outcome::Completed => reported,
         Outcome::Failed { fault } if fault.code == FailureCode::Schema => reported,
-        // How a command ended and what it said last is all there is to say.
+        // Its exit code and its last line are all that is known.
         Outcome::Failed { .. } if is_of_command(request, outcome) => reported,
         Outcome::Failed { fault } => fault.message.clone(),
         Outcome::Cancelled { reason: Some(reason) } => format!("cancelled: {reason}"),
         Outcome::Cancelled { reason: None } => "cancelled".into(),
         Outcome::TimedOut { limit, .. } => match limit {
             Limit::Idle => {
-                format!("ended by the idle limit: no sign of life for {} s", seconds(request.limits.idle))
+                format!("ended by the idle limit: no output for {} s", seconds(request.limits.idle))
             }
             Limit::Hard => format!("ended by the hard limit of {} s", seconds(request.limits.hard)),
             Limit::Command => {
@@ -46,8 +46,8 @@ pub(crate) fn summary(
     }
 }
 
-/// The summary of a command with what it came to before its last line, which
-/// is often about something else: the tests that ran, else the first error.
+/// The summary of a command, with its tests or else its first error before its last line, which is often
+/// about something else.
 pub(crate) fn observed(request: &Request, outcome: &Outcome, summary: String, evidence: &Evidence) -> String {
     if !is_of_command(request, outcome) {
         return summary;
@@ -78,8 +78,8 @@ fn is_of_command(request: &Request, outcome: &Outcome) -> bool {
         }
 }
 
-/// `8 passed, 1 failed (cargo test)`, where all of it was seen. A command that
-/// failed though no test did, failed of something else.
+/// `8 passed, 1 failed (cargo test)`, if the counts are complete. A command that failed without a failed test
+/// failed for another reason.
 fn counted(tests: &TestResults, outcome: &Outcome) -> Option<String> {
     let (passed, failed) = (tests.passed?, tests.failed?);
     if !tests.complete || (*outcome != Outcome::Completed && failed == 0) || passed + failed == 0 {

@@ -1,7 +1,7 @@
 //! Drives one run from claim to end: what `delegator supervise` does.
 //!
-//! The order of the end is sweep, seal, release the lock, row, pump. SQLite is not opened before
-//! the run is sealed, except by a coordinator, and to pump the queue for a run inside this one.
+//! The order at the end is sweep, seal, release the lock, row, pump. SQLite is not opened before the run is
+//! sealed, except by a coordinator, and to move the queue for a run inside this one.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -17,11 +17,12 @@ use crate::host::{clock, spawn};
 use crate::model::{FailureCode, Fault, Outcome, Request, RunResult};
 use crate::runs::RunDir;
 
-/// What an agent or anybody else wrote in the place of our record.
-const PLANTED: &str = "a `result.json` was there before the run had ended; it was set aside as `result.json.foreign`, and nothing \
-                       of it was believed";
+/// A `result.json` that an agent or someone else wrote in place of ours.
+const PLANTED: &str =
+    "a `result.json` existed before the run ended; it was moved to `result.json.foreign` and ignored";
 
-/// Supervises the run in `dir`, whose lock came with `descriptor`. Returns what it opened for the end of the run.
+/// Supervises the run in `dir`, whose lock was inherited as `descriptor`. Returns what it opened for the end
+/// of the run.
 pub(crate) fn supervise(
     env: Env,
     dir: PathBuf,
@@ -35,12 +36,12 @@ pub(crate) fn supervise(
     let dir = RunDir::at(dir);
     let Some(request) = dir.read_request()? else { return Ok(None) };
     let mut result = run(&env, &dir, &request, attempt, coordinate);
-    // Nobody else seals while we hold the lock: what is there was planted.
+    // Nobody else seals while we hold the lock, so a record that exists is not genuine.
     if dir.reject_result().map_err(TaskError::write(dir.result()))? {
         result.warnings.push(PLANTED.to_owned());
     }
     dir.seal(&result).map_err(TaskError::write(dir.result()))?;
-    // From now on everybody may believe the record, also while the registry is locked and the row has to wait.
+    // From now on everybody may believe the record, even if the registry is locked and the row has to wait.
     drop(lock);
     let mut context = Context::open(env)?;
     recover::finish(&mut context, &result)?;
@@ -48,7 +49,7 @@ pub(crate) fn supervise(
     if let Some(parent) =
         request.job_of.as_ref().map(|parent| context.registry.task(parent)).transpose()?.flatten()
     {
-        // Its coordinator looks from time to time; this is quicker.
+        // The coordinator also polls; this is faster.
         control::send(&context.dir(&parent.run_id), &Message::Pump);
     }
     pump(&mut context)?;
@@ -58,12 +59,12 @@ pub(crate) fn supervise(
     Ok(Some(context))
 }
 
-/// Notes trouble that the supervisor of the run in `dir` has, or dies of.
+/// Logs an error that the supervisor of the run in `dir` has, or dies of.
 pub(crate) fn log_problem(dir: &Path, text: &str) {
     RunDir::at(dir.to_owned()).log_problem(text);
 }
 
-/// Does the run's work. Always a record.
+/// Does the run's work. Always returns a record.
 fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32, coordinate: Coordinate) -> RunResult {
     let mut listener = Listener::open(dir, &request.within);
     match Work::of(request, coordinate) {
@@ -77,13 +78,13 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32, coordinate: Coo
 }
 
 pub(super) fn storage(error: &io::Error) -> Fault {
-    Fault::new(FailureCode::Storage, format!("the run directory could not be written: {error}"))
+    Fault::new(FailureCode::Storage, format!("failed to write the run directory: {error}"))
         .hint("free some space, then start the task again; `delegator cleanup` removes old runs")
 }
 
 pub(super) fn not_started(program: &Path, error: &io::Error) -> Fault {
     Fault::new(FailureCode::Spawn, format!("failed to start `{}`: {error}", program.display()))
-        .hint("`delegator doctor` shows which agents can be run")
+        .hint("`delegator doctor` shows which agents can run")
 }
 
 pub(super) fn bare(request: &Request, attempt: u32, outcome: Outcome) -> RunResult {

@@ -82,7 +82,7 @@ impl WorkTree {
 
     pub(crate) fn look(&mut self, path: &[u8]) -> PathEntry {
         let found = self.place(path).and_then(|(dir, name)| statat(dir, name, AtFlags::SYMLINK_NOFOLLOW));
-        found.map_or_else(absent, |found| told(&found))
+        found.map_or_else(absent, |found| entry_of(&found))
     }
 
     /// Reads the file or link at `path` if it has up to `most` bytes. A larger file is only hashed,
@@ -159,7 +159,7 @@ fn absent(error: Errno) -> PathEntry {
     }
 }
 
-fn told(found: &rustix::fs::Stat) -> PathEntry {
+fn entry_of(found: &rustix::fs::Stat) -> PathEntry {
     let mode = match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile if found.st_mode & 0o100 != 0 => 0o100755,
         FileType::RegularFile => 0o100644,

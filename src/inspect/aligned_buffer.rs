@@ -1,17 +1,15 @@
-//! A buffer to read a file into as fast as the kernel can copy.
+//! A buffer into which the kernel copies a file as fast as possible.
 //!
-//! Within their pages, where a copy goes must not lie a little ahead of what is
-//! copied: by less than a line of the processor's cache it takes three times as
-//! long (measured on an AMD EPYC), and allocated memory begins 16 bytes ahead.
-//! So what stands at a position of the file is put at a place that is as far
-//! into such a line.
+//! A copy takes three times as long (measured on an AMD EPYC) if its target's offset within a memory page is
+//! slightly ahead of its source's, by less than a cache line. Allocated memory begins 16 bytes into a line.
+//! So every position of the file is stored at the same offset within a cache line as in the file.
 
 use std::ops::{Deref, DerefMut};
 
-/// The lines of a processor's cache, or a multiple of them.
+/// The size of a cache line, or a multiple of it.
 pub(super) const LINE: u64 = 64;
 
-/// Its first byte begins a line of the cache.
+/// Its first byte is at the start of a cache line.
 pub(super) struct Buffer {
     bytes: Box<[u8]>,
     lead: usize,
@@ -21,13 +19,13 @@ pub(super) struct Buffer {
 impl Buffer {
     pub(super) fn new(length: usize) -> Self {
         let bytes = vec![0; length + LINE as usize].into_boxed_slice();
-        // It may be that nobody knows, and that only costs time.
+        // The alignment may be unknown; that only costs time.
         let lead = bytes.as_ptr().align_offset(LINE as usize).min(LINE as usize);
         Self { bytes, lead, length }
     }
 }
 
-/// How far into a line of the cache a position is.
+/// The offset of a position within a cache line.
 pub(super) fn inside_line(position: u64) -> usize {
     (position % LINE) as usize
 }

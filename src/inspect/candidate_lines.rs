@@ -1,6 +1,5 @@
-//! Which lines of a chunk have to be looked at as they are shown: those that
-//! match by ripgrep's engine over their bytes, or have the word that is looked
-//! for, and those where that tells nothing.
+//! Finds the lines of a chunk that must be checked in the form in which they are shown: those whose bytes
+//! match in ripgrep's engine or contain the word, and those whose bytes are not conclusive.
 
 use std::io;
 use std::ops::Range;
@@ -16,23 +15,23 @@ use crate::inspect::pattern_visibility::Sight;
 use crate::inspect::private_keys::names_key;
 use crate::redact::{self, SuspectFinder};
 
-/// So many are collected before they are looked at.
+/// How many lines to collect before checking them.
 const MOST: usize = 8 << 10;
-/// How far a private key may reach.
+/// The maximum extent of a private key.
 const KEY: usize = 64 << 10;
 
 pub(super) struct Candidates {
     searcher: Searcher,
-    /// Made ready where secrets have to be looked for.
+    /// Prepared if secrets have to be found.
     suspects: Option<SuspectFinder>,
-    /// How far what comes next may be inside of a private key.
+    /// How far the next bytes may be inside a private key.
     key: usize,
-    /// Whether what comes next may continue the line before.
+    /// Whether the next bytes may continue the previous line.
     continues: bool,
 }
 
 impl Candidates {
-    /// For chunks that follow one another from `offset` on.
+    /// For consecutive chunks from `offset` on.
     pub(super) fn new(offset: u64) -> Self {
         let searcher = SearcherBuilder::new()
             .line_terminator(LineTerminator::crlf())
@@ -44,9 +43,8 @@ impl Candidates {
         Self { searcher, suspects: None, key: if is_inside { KEY } else { 0 }, continues: is_inside }
     }
 
-    /// Lines, with their breaks, and up to where that is all of them. `chunk`
-    /// is of whole lines, and `after` what comes next: a private key may end
-    /// there, of which only that is told.
+    /// Candidate lines with their line breaks, and the position up to which all were found. `chunk` consists
+    /// of whole lines. `after` is what follows: a private key may end there, and that is all it is used for.
     pub(super) fn find(
         &mut self,
         pattern: &Pattern,
@@ -72,7 +70,7 @@ impl Candidates {
             let mut unlike = Lines { chunk, lines: Vec::new(), searched: found.searched };
             unlike.add(unlike_shown(chunk));
             if pattern.sight == Sight::Text {
-                // No match touches a mark: one that shows was there before the marks were.
+                // No match touches a mark: a match that is shown was there before redaction.
                 unlike.lines.retain(|line| pattern.may_match(unredacted(&chunk[line.clone()]).as_bytes(), 0));
             }
             found.lines.append(&mut unlike.lines);
@@ -80,7 +78,7 @@ impl Candidates {
             if pattern.sight == Sight::Marks {
                 let suspects = self.suspects.get_or_insert_with(|| SuspectFinder::new(&pattern.kinds));
                 found.add(suspects.find(chunk).into_iter());
-                // A secret may have begun in the line before.
+                // A secret may have begun in the previous line.
                 found.add(self.continues.then_some(0).into_iter());
                 for goes_on in [&b"\\\n"[..], b"\\\r\n"] {
                     found.add(memmem::find_iter(chunk, goes_on).map(|at| at + goes_on.len()));
@@ -96,8 +94,8 @@ impl Candidates {
         Ok((lines, searched))
     }
 
-    /// Lines of a chunk of which nobody knows what stands before it; nothing
-    /// where that has to be known, or where there are too many.
+    /// Candidate lines of a chunk without knowing what precedes it; `None` if that matters, or if there are
+    /// too many.
     pub(super) fn find_apart(
         &mut self,
         pattern: &Pattern,
@@ -113,19 +111,18 @@ impl Candidates {
         Ok((searched == chunk.len()).then_some(lines))
     }
 
-    /// Whether the lines that come next may be of a private key, which only
-    /// matters to who sees marks.
+    /// Whether the next lines may belong to a private key. That matters only if the pattern sees marks.
     pub(super) fn may_be_key(&self, pattern: &Pattern) -> bool {
         self.key > 0 && pattern.sight == Sight::Marks
     }
 
-    /// Leaves out so many bytes, which name no key.
+    /// Skips bytes that contain no key markers.
     pub(super) fn pass(&mut self, bytes: u64) {
         self.key = self.key.saturating_sub(usize::try_from(bytes).unwrap_or(usize::MAX));
         self.continues = true;
     }
 
-    /// Takes note of bytes that are searched elsewhere.
+    /// Records bytes that were searched elsewhere.
     pub(super) fn see(&mut self, bytes: &[u8]) {
         if names_key(bytes) {
             self.key = KEY;
@@ -141,16 +138,16 @@ impl Candidates {
     }
 }
 
-/// Lines of a chunk that were collected so far.
+/// The lines of a chunk collected so far.
 struct Lines<'a> {
     chunk: &'a [u8],
     lines: Vec<Range<usize>>,
-    /// Up to where there are all of them.
+    /// All lines up to here have been found.
     searched: usize,
 }
 
 impl Lines<'_> {
-    /// Adds the lines that these positions are in, which come in order.
+    /// Adds the lines at these positions, which must be ascending.
     fn add(&mut self, positions: impl Iterator<Item = usize>) {
         let (mut added, mut done) = (0, 0);
         for at in positions {
@@ -172,8 +169,8 @@ impl Lines<'_> {
     }
 }
 
-/// Of a line that matches but for what stands beside the match: whether that
-/// fits as well, or may be a secret, of which this must not depend.
+/// For a line that matches except for what stands beside the match: whether that matches too, or may be a
+/// secret, on which the result must not depend.
 fn matches_or_hides(pattern: &Pattern, line: &[u8]) -> bool {
     pattern.earliest_end(line, 0).is_some() || redact::suspects(line).next().is_some() || names_key(line)
 }
@@ -184,7 +181,7 @@ fn line_around(chunk: &[u8], at: usize) -> Range<usize> {
     start..end
 }
 
-/// Where the lines begin that match.
+/// Where matching lines begin.
 struct Matched(Vec<usize>);
 
 impl Sink for &mut Matched {

@@ -1,23 +1,23 @@
-//! What a file holds, by its beginning.
+//! Determines the type of a file from its beginning.
 
 use serde::de::IgnoredAny;
 
 use crate::inspect::timestamp;
 
-/// Lines that are looked at before a file is taken for a log.
+/// How many lines are examined before a file counts as a log.
 const LINES: usize = 50;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ContentType {
     /// One document.
     Json,
-    /// A document in each line.
+    /// One document per line.
     Jsonl,
     /// Lines that begin with a time or a level.
     Log,
     Text,
     Binary,
-    /// There is nothing in it.
+    /// The file is empty.
     #[default]
     Unknown,
 }
@@ -34,7 +34,7 @@ impl ContentType {
         }
     }
 
-    /// Of a content that begins with `sample`; `whole` when that is all.
+    /// The type of content that begins with `sample`; `whole` if that is everything.
     pub(crate) fn of(sample: &[u8], whole: bool) -> Self {
         if sample.is_empty() {
             return Self::Unknown;
@@ -55,7 +55,7 @@ impl ContentType {
     }
 }
 
-/// Bytes that no text has, beyond a stray one.
+/// Bytes that text does not contain, except a stray one.
 fn is_binary(sample: &[u8]) -> bool {
     let odd = |c: &&u8| matches!(c, 0..=6 | 14..=26 | 28..=31);
     let zero = memchr::memchr(0, sample).is_some();
@@ -77,10 +77,10 @@ fn json(sample: &[u8], whole: bool) -> Option<ContentType> {
     }
     let rest = &text[documents.byte_offset()..];
     if rest.trim_ascii().is_empty() {
-        // One line so far: the next decides, if there is one.
+        // With one line so far, the next one decides, if there is one.
         return Some(ContentType::Json);
     }
-    // Of lines, each stands for itself, and some may be spoiled.
+    // Each line stands for itself, and some may be invalid.
     let is_next_line = rest.iter().take_while(|c| c.is_ascii_whitespace()).any(|c| *c == b'\n');
     let first = &text[..documents.byte_offset()];
     (is_next_line && !first.contains(&b'\n')).then_some(ContentType::Jsonl)

@@ -1,23 +1,22 @@
-//! Where in bytes something is that is shown in another way, or not at all:
-//! escape sequences, carriage returns inside of a line, other control
-//! characters, and marks that nobody sees.
+//! Finds bytes that are shown differently or not at all: escape sequences, carriage returns inside a line,
+//! other control characters, and invisible characters.
 //!
-//! A match may go across them, and a secret may hide behind them, so lines that
-//! have any are searched as they are shown. A gigabyte goes through here before
-//! an answer does: most of it is told to have none many bytes at a time.
+//! A match may span them and a secret may hide behind them, so lines with any of them are searched as they
+//! are shown. A gigabyte may pass through here before an answer does, so blocks without any are skipped many
+//! bytes at a time.
 
 use memchr::memchr;
 
 use crate::text::is_invisible;
 
-/// What is looked at at once.
+/// The block size.
 const BLOCK: usize = 128;
-/// With the two bytes that follow.
+/// With the two following bytes.
 type Block = [u8; BLOCK + 2];
 /// The longest character.
 const CHARACTER: usize = 4;
 
-/// One position in every line that has something of this sort.
+/// One position in each line that contains such a byte.
 pub(super) fn unlike_shown(chunk: &[u8]) -> impl Iterator<Item = usize> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -41,7 +40,7 @@ fn first(chunk: &[u8], mut from: usize) -> Option<usize> {
     }
 }
 
-/// Passes over blocks that have nothing of this sort.
+/// Skips blocks without such bytes.
 fn passed(chunk: &[u8], from: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -49,7 +48,7 @@ fn passed(chunk: &[u8], from: usize) -> usize {
         fn passed(chunk: &[u8], from: usize) -> usize {
             passed_over(chunk, from)
         }
-        // SAFETY: the processor has what the function is compiled for.
+        // SAFETY: the processor has the features that the function is compiled for.
         return unsafe { passed(chunk, from) };
     }
     passed_over(chunk, from)
@@ -63,13 +62,13 @@ fn passed_over(chunk: &[u8], mut from: usize) -> usize {
         {
             from += BLOCK;
         }
-        // Lines that end in two characters all do.
+        // If lines end in two characters, all of them do.
         while let Some(block) = chunk[from..].first_chunk()
             && is_plain(block)
         {
             from += BLOCK;
         }
-        // Where the chunk ends, each byte is looked at alone.
+        // At the end of the chunk, each byte is checked individually.
         let Some(block) = chunk[from..].first_chunk() else { return from };
         if may_be_unlike(block) {
             return from;
@@ -78,8 +77,8 @@ fn passed_over(chunk: &[u8], mut from: usize) -> usize {
     }
 }
 
-/// Whether all of a block is printable ASCII, tabs and line feeds. Written so
-/// that the compiler makes vectors of it: no branches, and bytes alone.
+/// Whether a whole block is printable ASCII, tabs and line feeds. Written without branches and on single
+/// bytes, so that the compiler vectorizes it.
 #[inline(always)]
 fn is_simple(block: &Block) -> bool {
     let mut odd = 0;
@@ -89,7 +88,7 @@ fn is_simple(block: &Block) -> bool {
     odd == 0
 }
 
-/// As [`is_simple`], with line breaks of two characters.
+/// Like [`is_simple`], with two-character line breaks.
 #[inline(always)]
 fn is_plain(block: &Block) -> bool {
     let mut odd = 0;
@@ -102,8 +101,8 @@ fn is_plain(block: &Block) -> bool {
     odd == 0
 }
 
-/// Whether one may begin in a block, by up to three bytes of each character:
-/// text in any language has none of these.
+/// Whether such a character may begin in a block, by up to three bytes of each. Ordinary text in any language
+/// has none of them.
 #[inline(always)]
 fn may_be_unlike(block: &Block) -> bool {
     let mut odd = 0;
@@ -124,7 +123,7 @@ fn may_be_unlike(block: &Block) -> bool {
 fn is_unlike(chunk: &[u8], at: usize) -> bool {
     match chunk[at] {
         b'\t' | b'\n' => false,
-        // One before a line break belongs to it, and so does one at the end.
+        // A carriage return before a line break, or at the end, belongs to the break.
         b'\r' => chunk.get(at + 1).is_some_and(|next| *next != b'\n'),
         byte if byte.is_ascii() => byte.is_ascii_control(),
         _ => {

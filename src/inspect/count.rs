@@ -1,4 +1,4 @@
-//! Counts line breaks, and finds lines by their numbers.
+//! Counts line breaks and finds lines by number.
 
 use std::io;
 
@@ -8,13 +8,13 @@ use crate::host::{Checkpoint, LineIndex};
 use crate::inspect::file_view::View;
 use crate::inspect::simd::wide;
 
-/// The lines of a file that is no longer than this are simply counted.
+/// The lines of a file up to this size are simply counted.
 const EASILY_COUNTED: u64 = 4 << 20;
 const CHUNK: u64 = 256 << 10;
-/// Breaks are counted in bytes for so long, as no more than these fit into one.
+/// Breaks are counted in bytes for this many blocks, the most that fit without overflow.
 const BLOCK: usize = 128;
 
-/// The number of lines, where it does not take the whole of a long file.
+/// The number of lines, unless finding out requires reading a long file completely.
 pub(super) fn total(view: &mut View, index: Option<&LineIndex>) -> io::Result<Option<u64>> {
     let count = match (view.known_end(), view.all_breaks(), index) {
         (None, ..) => return Ok(None),
@@ -29,7 +29,7 @@ pub(super) fn total(view: &mut View, index: Option<&LineIndex>) -> io::Result<Op
     Ok(Some(lines(count, view.last_byte()?.is_some_and(|last| last != b'\n'))))
 }
 
-/// The number of lines that so many breaks make.
+/// The number of lines for this number of breaks.
 pub(super) fn lines(breaks: u64, goes_on: bool) -> u64 {
     breaks.saturating_add(u64::from(goes_on))
 }
@@ -55,8 +55,8 @@ pub(super) fn breaks(view: &mut View, from: u64, upto: u64) -> io::Result<u64> {
     Ok(count)
 }
 
-/// Where the line of this number starts; where there is none, the end of the
-/// content and the number of its breaks.
+/// Where the line with this number starts; if it does not exist, the end of the content and its number of
+/// breaks.
 pub(super) fn find(
     view: &mut View,
     index: Option<&LineIndex>,

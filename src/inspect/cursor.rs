@@ -1,8 +1,8 @@
-//! Where an answer left off, as a short word that a client hands back.
+//! The position where an answer stopped, as a short word that a client passes back.
 //!
-//! A letter for the way it goes, and three numbers in base 36, or four where it
-//! goes on inside of a value. A client may hand back anything: every value is
-//! safe, one that is made up shows another part of the same file.
+//! A letter for the kind and direction, and three numbers in base 36, or four if it continues inside a value.
+//! A client may pass back anything: every value is safe, and an invented one only shows another part of the
+//! same file.
 
 use crate::text;
 use std::fmt;
@@ -12,22 +12,21 @@ use std::str::FromStr;
 use crate::inspect::InspectError;
 use crate::inspect::json_value::Within;
 
-/// A cursor is never longer: a letter, four numbers, three dots.
+/// The maximum length of a cursor: a letter, four numbers, three dots.
 const LONGEST: usize = 1 + 4 * 13 + 3;
-/// Of what is no cursor, as much is repeated in the error.
+/// How much of an invalid cursor the error repeats.
 const REPEATED: usize = 40;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(super) way: Way,
-    /// Of the piece that comes next; going back, where it ends.
+    /// The start of the next piece; when reading backwards, its end.
     pub(super) offset: u64,
-    /// Of the same piece, where it is known.
+    /// The line number of that piece, if known.
     pub(super) line: Option<u64>,
-    /// What was shown of the piece already, in characters; of a document, in
-    /// values.
+    /// How much of the piece was already shown, in characters; for a document, in values.
     pub(super) skip: usize,
-    /// How far the value after those was shown.
+    /// How much of the value after those was shown.
     pub(super) within: Within,
 }
 
@@ -119,7 +118,7 @@ mod tests {
             "é",
             "f99999999999999.1.1",
         ] {
-            assert_eq!(bad.parse::<Cursor>().unwrap_err().to_string(), format!("`{bad}` is not a cursor"));
+            assert_eq!(bad.parse::<Cursor>().unwrap_err().to_string(), format!("invalid cursor `{bad}`"));
         }
         let long = "f1.2.".to_owned() + &"0".repeat(1 << 20);
         assert!(long.parse::<Cursor>().unwrap_err().to_string().len() < 80);

@@ -1,8 +1,7 @@
 //! A file as bytes by position, plain or decompressed, through one buffer.
 //!
-//! Whoever reads says where and how far. What was read a moment ago is still
-//! there, so that looking back a little costs nothing. A compressed file can
-//! only be read forward; going back further starts it again from the beginning.
+//! The reader says where and how much. Recently read bytes are still in the buffer, so looking back a little
+//! is free. A compressed file can only be read forward; going back further restarts it.
 
 use std::io;
 use std::io::{BufReader, Read};
@@ -16,23 +15,23 @@ use crate::inspect::Wanted;
 use crate::inspect::aligned_buffer::{Buffer, LINE, inside_line};
 use crate::inspect::count::breaks_in;
 
-/// What is kept before the position that was asked for.
+/// How much is kept before the requested position.
 pub(super) const RETAINED: usize = 128 << 10;
-/// The most that can be asked for at once.
+/// The most that can be requested at once.
 pub(super) const LONGEST_READ: usize = 768 << 10;
 const CAPACITY: usize = RETAINED + LONGEST_READ + LINE as usize;
 const LEAST_READ: usize = 64 << 10;
-/// The magic number, and the only method there is.
+/// The magic number, and the only compression method.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 pub(super) struct View {
     bytes: Bytes,
     buffer: Buffer,
-    /// Where in the content the buffer begins, and how much of it is filled.
-    /// What is not compressed is read to where it lies in lines of the cache.
+    /// Where the buffer begins in the content, and how much of it is filled. Uncompressed content is read in
+    /// alignment with cache lines.
     base: u64,
     filled: usize,
-    /// The length of the content, once its end was seen.
+    /// The length of the content, once its end was reached.
     end: Option<u64>,
     stored: u64,
     warning: Option<String>,
@@ -46,7 +45,7 @@ enum Bytes {
 
 struct Unpacked {
     decoder: MultiGzDecoder<BufReader<Stored>>,
-    /// Line breaks so far.
+    /// The number of line breaks so far.
     breaks: u64,
 }
 
@@ -65,7 +64,7 @@ impl View {
         Self { bytes, buffer, base: 0, filled: 0, end, stored, warning: None, wanted: Wanted::always() }
     }
 
-    /// Reads no further once nobody wants it.
+    /// Stops reading once the answer is no longer wanted.
     pub(super) fn while_wanted(self, wanted: Wanted) -> Self {
         Self { wanted, ..self }
     }
@@ -78,7 +77,7 @@ impl View {
         self.stored
     }
 
-    /// The length of the content, where it is known by now.
+    /// The length of the content, if known by now.
     pub(super) fn known_end(&self) -> Option<u64> {
         self.end
     }
@@ -88,7 +87,7 @@ impl View {
         self.warning.as_deref()
     }
 
-    /// The file and its end, where it is plain and longer than `least`.
+    /// The file and its length, if it is plain and longer than `least`.
     pub(super) fn plain_file(&self, least: u64) -> Option<(Arc<MultiFileReader>, u64)> {
         match (&self.bytes, self.end) {
             (Bytes::Plain(file), Some(end)) if end > least => Some((Arc::clone(file), end)),
@@ -100,7 +99,7 @@ impl View {
         matches!(self.bytes, Bytes::Gzip { .. })
     }
 
-    /// The length of the content; of a compressed file, by reading it all.
+    /// The length of the content; for a compressed file, by reading all of it.
     pub(super) fn find_end(&mut self) -> io::Result<u64> {
         if self.end.is_none() {
             self.go_to(u64::MAX)?;
@@ -114,7 +113,7 @@ impl View {
         Ok(self.read(end.saturating_sub(1), end)?.first().copied())
     }
 
-    /// The line breaks of a compressed file that was read to its end.
+    /// The number of line breaks of a compressed file that was read to its end.
     pub(super) fn all_breaks(&self) -> Option<u64> {
         match &self.bytes {
             Bytes::Gzip { unpacked, .. } if self.end == Some(self.base + self.filled as u64) => {
@@ -124,14 +123,14 @@ impl View {
         }
     }
 
-    /// The bytes from one position up to another, fewer where the content ends.
-    /// No more than [`LONGEST_READ`] can be had at once.
+    /// The bytes between two positions, fewer if the content ends. At most [`LONGEST_READ`] can be read at
+    /// once.
     pub(super) fn read(&mut self, from: u64, upto: u64) -> io::Result<&[u8]> {
         let upto = upto.min(from.saturating_add(LONGEST_READ as u64));
         if from < self.base || from > self.base + self.filled as u64 {
             self.go_to(from)?;
         }
-        // Past the end there is nothing; a position there must not overflow.
+        // There is nothing after the end; a position there must not overflow.
         let mut start = (from.min(self.end.unwrap_or(from)) - self.base) as usize;
         let wanted = upto.saturating_sub(from) as usize;
         if start + wanted > self.filled && self.has_more() {
@@ -139,15 +138,15 @@ impl View {
                 let before = start.saturating_sub(RETAINED);
                 start -= self.forget(before - inside_line(before as u64));
             }
-            // Many short reads in a row are served by one of the file.
+            // Many short reads in a row are served by one read of the file.
             let limit = (start + wanted).max(self.filled + LEAST_READ).min(self.buffer.len());
             while self.filled < start + wanted && self.fill(limit)? {}
         }
         Ok(&self.buffer[start.min(self.filled)..self.filled.min(start + wanted)])
     }
 
-    /// Reads a place and so much around it, where it is far from what was read
-    /// last, lest each look at it read much more.
+    /// Reads a position with some bytes around it if it is far from the last read, so that repeated lookups
+    /// there do not read much more.
     pub(super) fn approach(&mut self, place: &Range<u64>, around: u64) -> io::Result<()> {
         let (from, upto) = (place.start.saturating_sub(around), place.end.saturating_add(around));
         let is_here = place.start >= self.base && place.end <= self.base + self.filled as u64;
@@ -160,8 +159,7 @@ impl View {
         Ok(())
     }
 
-    /// Takes over bytes that somebody else has read, where they are none of
-    /// those at hand.
+    /// Takes over bytes that were read elsewhere, if the buffer has none of them.
     pub(super) fn take_over(&mut self, (from, bytes): &(u64, Vec<u8>)) {
         let is_here = *from >= self.base && from + bytes.len() as u64 <= self.base + self.filled as u64;
         if !is_here && !bytes.is_empty() && bytes.len() <= self.buffer.len() && !self.is_compressed() {
@@ -174,7 +172,7 @@ impl View {
         self.end.is_none_or(|end| self.base + (self.filled as u64) < end)
     }
 
-    /// Drops the first bytes of the buffer, and says how many.
+    /// Drops the first bytes of the buffer, and returns how many.
     fn forget(&mut self, bytes: usize) -> usize {
         self.buffer.copy_within(bytes..self.filled, 0);
         self.base += bytes as u64;
@@ -182,7 +180,7 @@ impl View {
         bytes
     }
 
-    /// Fills the buffer from somewhere else.
+    /// Fills the buffer from another position.
     fn go_to(&mut self, from: u64) -> io::Result<()> {
         if let Bytes::Gzip { file, unpacked } = &mut self.bytes {
             if from < self.base {
@@ -206,7 +204,7 @@ impl View {
         Ok(())
     }
 
-    /// Reads on once, up to `limit` of the buffer. False at the end.
+    /// Continues reading up to `limit` bytes in the buffer. Returns `false` at the end.
     fn fill(&mut self, limit: usize) -> io::Result<bool> {
         self.wanted.check()?;
         let at = self.base + self.filled as u64;
@@ -218,14 +216,14 @@ impl View {
                 read_at(file, &mut room[..most], at)?
             }
             Bytes::Gzip { unpacked, .. } => unpacked.read(room).unwrap_or_else(|error| {
-                // What came before the damage can be read, and nothing after it.
+                // Content before the damage is readable, content after it is not.
                 self.warning = Some(format!("the compressed file is damaged after {at} bytes: {error}"));
                 0
             }),
         };
         self.filled += read;
         if read == 0 {
-            // Also of a plain file that was cut short meanwhile.
+            // Also for a plain file that was truncated meanwhile.
             self.end = Some(at);
         }
         Ok(read > 0)
@@ -245,7 +243,7 @@ impl Unpacked {
     }
 }
 
-/// The file as it is stored, up to the size that it had.
+/// The stored file, up to the size it had when opened.
 struct Stored {
     file: Arc<MultiFileReader>,
     at: u64,

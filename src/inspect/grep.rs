@@ -1,10 +1,9 @@
-//! The lines that match a pattern, with those around them.
+//! Finds the lines that match a pattern, with their context.
 //!
-//! A line is found when the pattern matches it as it is shown: redacted, and
-//! without what terminals hide. To be as fast as ripgrep, the bytes of the file
-//! are searched by its engine first, and only what may be a match is looked at
-//! in this way. Lines begin and end at line breaks alone: `^` and `$` do not
-//! match at a carriage return inside of one.
+//! A line matches if the pattern matches it as it is shown: redacted, and without what terminals hide. To be
+//! as fast as ripgrep, the file's bytes are first searched by ripgrep's engine, and only candidate lines are
+//! checked in shown form. Lines are separated by line breaks only: `^` and `$` do not match at a carriage
+//! return inside a line.
 
 use std::io;
 use std::ops::Range;
@@ -24,26 +23,25 @@ use crate::inspect::pattern_visibility::Sight;
 use crate::inspect::private_keys::LOOKED_AHEAD;
 use crate::inspect::{Block, Found, Pattern, count};
 
-/// Searched at once: what the processor's second cache holds.
+/// The size of a chunk: it fits into the processor's second-level cache.
 const CHUNK: u64 = 512 << 10;
-/// After so much without enough matches, other processors help with the rest.
+/// After this much without enough matches, other processors help.
 const SEARCHED_ALONE: u64 = 1 << 20;
-/// After so many blocks in a row of which others could tell nothing, what comes
-/// next is searched alone again.
+/// After this many consecutive blocks without a conclusion from other processors, the next bytes are searched
+/// here again.
 const IN_VAIN: usize = 8;
 const ALONE_AGAIN: u64 = 4 << 20;
-/// A line longer than can be shown at once is searched in windows of this
-/// length, of which each shares the overlap with the one before. A match that
-/// is longer than the overlap may be missed there, and nowhere else.
+/// A line too long to be shown at once is searched in windows of this length, each overlapping the previous
+/// one. Only there may a match longer than the overlap be missed.
 const WINDOW: u64 = 256 << 10;
 const OVERLAP: u64 = 32 << 10;
-/// How far around a match its context is looked for.
+/// How far around a match to look for its context.
 const REACH: u64 = 64 << 10;
-/// What is read around a line that others found, with its context and without.
+/// How much is read around a line that other processors found, with and without context.
 const AROUND: u64 = 8 << 10;
 const NEXT_TO: u64 = 1 << 10;
 const LEAST_ROOM: usize = 400;
-/// Of the room, at most this part goes to one line.
+/// At most this fraction of the space goes to one line.
 const SHARE: usize = 4;
 
 pub(super) struct Asked<'a> {
@@ -53,15 +51,15 @@ pub(super) struct Asked<'a> {
     pub(super) room: usize,
 }
 
-/// Searches from the cursor on until there is enough.
+/// Searches from the cursor until there is enough.
 pub(super) fn search(
     lines: &mut Lines,
     index: Option<&LineIndex>,
     cursor: Cursor,
     asked: &Asked,
 ) -> io::Result<Found> {
-    // A cursor may be made up, but the end of a line is none: what is secret
-    // about it may be told by its beginning.
+    // A cursor may be invented, but the end of a line would not be a line: its beginning may be what marks it
+    // as secret.
     let start = lines.line_from(cursor.offset)?;
     let mut search = Search {
         lines,
@@ -86,13 +84,13 @@ pub(super) fn search(
 
 struct Search<'a> {
     lines: &'a mut Lines,
-    /// With it, nothing is counted before there is a match.
+    /// If set, lines are not counted before the first match.
     index: Option<&'a LineIndex>,
     asked: &'a Asked<'a>,
     candidates: Candidates,
-    /// Up to where line breaks were counted.
+    /// The position up to which line breaks were counted.
     counted: Checkpoint,
-    /// Otherwise the cursor says how many lines came before, and may be made up.
+    /// Otherwise the cursor says how many lines precede it, and may be invented.
     is_from_start: bool,
     left: usize,
     found: Found,
@@ -116,7 +114,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at what others find, as long as they can tell, and says where to go on.
+    /// Processes the verdicts of other processors while they are conclusive, and returns where to continue.
     fn run_with_others(&mut self, file: &MultiFileReader, bytes: Range<u64>) -> io::Result<Option<u64>> {
         let mut next = Some(bytes.start);
         let breaks = if self.index.is_some() { Breaks::OfMatches } else { Breaks::All };
@@ -131,7 +129,7 @@ impl Search<'_> {
                     Some(told) if !self.candidates.may_be_key(self.asked.pattern) => {
                         in_vain = 0;
                         if told.next > here {
-                            next = self.told(here, &verdict, told)?;
+                            next = self.check_candidates(here, &verdict, told)?;
                         }
                     }
                     Some(_) | None => {
@@ -146,8 +144,8 @@ impl Search<'_> {
         })
     }
 
-    /// Looks at the lines of a block that may match, from `here` on.
-    fn told(&mut self, here: u64, verdict: &Verdict, told: &Told) -> io::Result<Option<u64>> {
+    /// Checks the candidate lines of a block, from `here` on.
+    fn check_candidates(&mut self, here: u64, verdict: &Verdict, told: &Told) -> io::Result<Option<u64>> {
         let block = &verdict.bytes;
         if !told.lines.is_empty() {
             self.count_to(block.start)?;
@@ -175,7 +173,7 @@ impl Search<'_> {
         Ok(Some(told.next))
     }
 
-    /// Looks at a line that may match, given with its break.
+    /// Checks a candidate line, given with its break.
     fn look_at(&mut self, line: &Range<u64>) -> io::Result<()> {
         if line.end - line.start > LONGEST_LINE {
             self.long_line(line.start)?;
@@ -189,7 +187,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Searches what comes next, and says where to go on; nowhere at the end.
+    /// Searches the next bytes and returns where to continue; `None` at the end.
     fn chunk(&mut self, here: u64) -> io::Result<Option<u64>> {
         let bytes = self.lines.view.read(here, here.saturating_add(CHUNK + LOOKED_AHEAD))?;
         let is_last = (bytes.len() as u64) < CHUNK;
@@ -219,7 +217,7 @@ impl Search<'_> {
         Ok(Some(next))
     }
 
-    /// Leaves behind what was searched, and counts its lines while it is at hand.
+    /// Releases what was searched, and counts its lines while it is in memory.
     fn pass(&mut self, offset: u64) -> io::Result<()> {
         if self.index.is_some() { Ok(()) } else { self.count_to(offset) }
     }
@@ -238,7 +236,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at a line, given with its break, as it is shown.
+    /// Checks a line, given with its break, in the form in which it is shown.
     fn judge(&mut self, start: u64, next: u64) -> io::Result<Option<Hit>> {
         let bytes = self.lines.view.read(start, next)?;
         let end = next - u64::from(bytes.last() == Some(&b'\n'));
@@ -247,7 +245,7 @@ impl Search<'_> {
         Ok(found.map(|(at, _)| Hit { start, end, next, text, cut: (false, false), at }))
     }
 
-    /// Searches one line that is too long to be held, and says where the next starts.
+    /// Searches one line that is too long for memory, and returns where the next one starts.
     fn long_line(&mut self, start: u64) -> io::Result<u64> {
         self.count_to(start)?;
         let (mut at, mut hit) = (start, None);
@@ -285,7 +283,7 @@ impl Search<'_> {
         let pattern = self.asked.pattern;
         // The first character of a window is not the first of its line.
         let from = if piece.begins { 0 } else { byte_of(&text, 1) };
-        // What touches the end of a window may go on, or be no match: the next one has it, too.
+        // A match at the end of a window may continue, or not be one at all: the next window contains it too.
         let is_match = |end: usize| end < text.len() || piece.ends;
         let is_found = pattern.earliest_end(text.as_bytes(), from).is_some_and(is_match);
         let at = is_found.then(|| pattern.find(&text, from)).flatten().map(|(at, _)| at);
@@ -293,7 +291,7 @@ impl Search<'_> {
         Ok(at.map(|at| Hit { start: piece.start, end: piece.end, next: piece.next, text, cut, at }))
     }
 
-    /// Adds a line that matches to what was found, or says where to go on.
+    /// Adds a matching line to the result, or returns where to continue.
     fn take(&mut self, hit: Hit) -> io::Result<()> {
         self.count_to(hit.start)?;
         let line = self.counted.breaks.saturating_add(1);
@@ -316,7 +314,7 @@ impl Search<'_> {
             self.found.next = next(hit.start, line);
             return Ok(());
         }
-        // A block that has all the room to itself still may have too much around it.
+        // Even a block with all the space to itself may have too much context.
         while cost(&block) > self.left && block.context_before.len() + block.context_after.len() > 0 {
             self.found.cut = true;
             if block.context_before.len() > block.context_after.len() {

@@ -1,5 +1,4 @@
-//! Paths to values in a document: the part of JSONPath that can be followed
-//! while the document goes by.
+//! Paths to values in a document: the part of JSONPath that can be followed while the document is read once.
 
 use crate::text;
 use std::fmt;
@@ -9,10 +8,10 @@ use std::str::FromStr;
 use crate::inspect::InspectError;
 use crate::inspect::json_scanner::Kind;
 
-/// So many steps have their place in a set of bits.
+/// The maximum number of steps: each has a bit in a set.
 const MOST_STEPS: usize = 60;
 const LONGEST: usize = 2 << 10;
-const KNOWN: &str = "known are `$`, `.name`, `['name']`, `[0]`, `[1:3]`, `[*]`, `.*` and `..name`";
+const KNOWN: &str = "supported are `$`, `.name`, `['name']`, `[0]`, `[1:3]`, `[*]`, `.*` and `..name`";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonPath(Vec<Step>);
@@ -20,20 +19,20 @@ pub(crate) struct JsonPath(Vec<Step>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     Member(String),
-    /// Elements from one number up to another, that one excluded.
+    /// A range of elements; the end is exclusive.
     Elements(u64, u64),
     /// Every member and element.
     All,
-    /// Members of this name, however deep.
+    /// Members with this name, at any depth.
     Below(String),
 }
 
-/// The steps that were taken to a value, as bits: it may be reached in several
-/// ways, each with another number of steps.
+/// The steps taken to reach a value, as bits: it may be reached in several ways, each with a different number
+/// of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Taken(u64);
 
-/// Where a value stands in the one around it.
+/// A value's position in its parent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place<'a> {
     Member(&'a str),
@@ -46,7 +45,7 @@ impl JsonPath {
         Taken(1)
     }
 
-    /// At a value inside of one that `taken` led to.
+    /// At a value inside one that `taken` reached.
     pub(super) fn step(&self, taken: Taken, place: Place<'_>) -> Taken {
         let mut next = 0;
         for (at, step) in self.0.iter().enumerate().filter(|(at, _)| taken.0 >> at & 1 == 1) {
@@ -85,7 +84,7 @@ impl FromStr for JsonPath {
         }
         let mut rest = match text.strip_prefix('$') {
             Some(rest) => rest,
-            // People leave it out.
+            // People omit it.
             None if text.starts_with(['.', '[']) => text,
             None => return Err(refuse("it does not begin with `$`".to_owned())),
         };
@@ -103,7 +102,7 @@ impl FromStr for JsonPath {
     }
 }
 
-/// The step that a path begins with, and what comes after it.
+/// The first step of a path, and the rest of it.
 fn step(text: &str) -> Option<(Step, &str)> {
     if let Some(rest) = text.strip_prefix("..") {
         let (name, rest) = if rest.starts_with('[') { quoted(rest)? } else { bare(rest)? };
@@ -124,7 +123,7 @@ fn step(text: &str) -> Option<(Step, &str)> {
     let number = |text: &str, absent: u64| match text.trim() {
         "" => Some(absent),
         digits if digits.bytes().all(|c| c.is_ascii_digit()) => digits.parse().ok(),
-        // What is counted from the end is known only there.
+        // Positions counted from the end are known only at the end.
         _ => None,
     };
     let elements = match inside.split_once(':') {
@@ -145,7 +144,7 @@ fn bare(text: &str) -> Option<(String, &str)> {
     (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
 }
 
-/// `['name']`, in which `\` takes the next character as it is.
+/// `['name']`, in which `\` escapes the next character.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut chars = text.strip_prefix('[')?.chars();
     let quote = chars.next().filter(|c| matches!(c, '\'' | '"'))?;
@@ -216,7 +215,7 @@ mod tests {
             ("$[1:2:3]", "`[1:2:3]` is not understood"),
         ] {
             let error = text.parse::<JsonPath>().unwrap_err().to_string();
-            assert_eq!(error, format!("the path cannot be used: {why}; {KNOWN}"));
+            assert_eq!(error, format!("invalid path: {why}; {KNOWN}"));
         }
         assert!("$.a".repeat(100).parse::<JsonPath>().is_err());
         assert!(format!("${}", ".a".repeat(61)).parse::<JsonPath>().is_err());

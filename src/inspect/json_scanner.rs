@@ -1,19 +1,18 @@
-//! Reads JSON as it comes, in pieces of any length, and tells what is in it.
+//! Scans JSON incrementally, in pieces of any length, and reports what it contains.
 //!
-//! Nothing is kept but how deep it is and a name or number at a time, so that
-//! neither a long document nor a long string in it takes memory; a parser that
-//! makes values of them would hold each string whole. It is lenient inside of
-//! strings, whose escapes and characters are not checked, and nowhere else.
+//! It stores only the nesting and one name or number at a time, so neither a long document nor a long string
+//! takes memory; a parser that builds values would hold each string. It is lenient about the escapes and
+//! characters inside strings, and strict elsewhere.
 
 use memchr::memchr2;
 use serde::de::IgnoredAny;
 
-/// Deeper documents are refused.
+/// Deeper documents are rejected.
 const DEEPEST: usize = 512;
-/// Of a name as much is kept; a number that is longer is none.
+/// How much of a name is kept; a longer number is invalid.
 const LONGEST: usize = 4 << 10;
 
-/// What kind of value begins.
+/// The type of a value that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Object,
@@ -24,23 +23,23 @@ pub(super) enum Kind {
     Null,
 }
 
-/// Whoever wants to know what is in a document.
+/// Receives what a document contains.
 pub(super) trait Reader {
-    /// A member's name comes, without quotes and as it is written.
+    /// The name of the next member, without quotes, as written.
     fn name(&mut self, name: &[u8]);
     /// A value begins there.
     fn begin(&mut self, kind: Kind, at: At);
-    /// The value that began last, and has not ended, ends.
+    /// The innermost open value ends.
     fn end(&mut self);
-    /// Bytes of the document without the white space between its parts.
+    /// Bytes of the document without white space between tokens.
     fn bytes(&mut self, bytes: &[u8]);
-    /// Whether to go on.
+    /// Whether to continue.
     fn wants_more(&self) -> bool {
         true
     }
 }
 
-/// Where in a document something is, the first line and the first byte being 0.
+/// A position in a document; the first line and the first byte are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At {
     pub(super) line: u64,
@@ -60,7 +59,7 @@ enum Next {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
-    /// White space and signs.
+    /// White space and punctuation.
     Between,
     String {
         is_name: bool,
@@ -69,7 +68,7 @@ enum Inside {
     Scalar,
 }
 
-/// Not JSON, or more than is read of it.
+/// Invalid JSON, or JSON beyond a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotJson {
     #[error("line {line}: unexpected `{}`", char::from(*.byte).escape_default())]
@@ -78,20 +77,20 @@ pub(super) enum NotJson {
     Scalar { line: u64 },
     #[error("line {line}: nested deeper than {DEEPEST}")]
     Deep { line: u64 },
-    #[error("it ends in the middle")]
+    #[error("unexpected end")]
     Unfinished,
 }
 
 #[derive(Debug)]
 pub(super) struct Scanner {
-    /// The open arrays and objects, by what closes them.
+    /// The open arrays and objects, by their closing brackets.
     open: Vec<u8>,
     next: Next,
     inside: Inside,
     /// The name or scalar that is being read.
     text: Vec<u8>,
     line: u64,
-    /// Bytes that were read.
+    /// How many bytes were read.
     read: u64,
 }
 
@@ -101,7 +100,7 @@ impl Scanner {
         Self { open, next: Next::Value, inside: Inside::Between, text, line: 0, read: 0 }
     }
 
-    /// Reads on.
+    /// Continues reading.
     pub(super) fn feed(&mut self, mut bytes: &[u8], reader: &mut impl Reader) -> Result<(), NotJson> {
         while !bytes.is_empty() && reader.wants_more() {
             let read = match self.inside {
@@ -115,7 +114,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// At the end of the document.
+    /// Called at the end of the document.
     pub(super) fn finish(&mut self, reader: &mut impl Reader) -> Result<(), NotJson> {
         if self.inside == Inside::Scalar {
             self.end_scalar(reader)?;
@@ -127,7 +126,7 @@ impl Scanner {
         }
     }
 
-    /// White space, or one sign.
+    /// White space, or one punctuation character.
     fn between(&mut self, bytes: &[u8], reader: &mut impl Reader) -> Result<usize, NotJson> {
         let line = self.line;
         let Some(at) = bytes.iter().position(|c| !matches!(c, b' ' | b'\n' | b'\r' | b'\t')) else {
@@ -196,7 +195,7 @@ impl Scanner {
         Ok(at + 1)
     }
 
-    /// Part of a string, up to its end or the next escape.
+    /// A part of a string, up to its end or the next escape.
     fn string(&mut self, bytes: &[u8], is_name: bool, escaped: bool, reader: &mut impl Reader) -> usize {
         let end = if escaped { Some(0) } else { memchr2(b'"', b'\\', bytes) };
         let read = end.map_or(bytes.len(), |at| at + 1);
@@ -252,7 +251,7 @@ fn breaks(space: &[u8]) -> u64 {
     space.iter().filter(|c| **c == b'\n').count() as u64
 }
 
-/// A name as it is meant.
+/// Decodes a name.
 pub(super) fn unescaped(name: &[u8]) -> String {
     let plain = || String::from_utf8_lossy(name).into_owned();
     if !name.contains(&b'\\') {
@@ -322,9 +321,9 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused_with_its_line() {
         for (given, message) in [
-            ("", "it ends in the middle"),
-            ("{\"a\": ", "it ends in the middle"),
-            ("\"abc", "it ends in the middle"),
+            ("", "unexpected end"),
+            ("{\"a\": ", "unexpected end"),
+            ("\"abc", "unexpected end"),
             ("{\n\"a\" 1}", "line 2: unexpected `1`"),
             ("[1,]", "line 1: unexpected `]`"),
             ("[1}", "line 1: unexpected `}`"),

@@ -1,8 +1,8 @@
-//! The values that a path leads to, one in a line, from a document or from
-//! each line of a file of documents.
+//! Selects the values that a path leads to, one per line, from a document or from each line of a file of
+//! documents.
 //!
-//! Values are copied as they go by, as far as they can be shown: one that is
-//! longer ends in `…`, and the cursor goes on inside of it.
+//! Values are copied while the document is read, as far as they can be shown. A longer one ends in `…`, and
+//! the cursor continues inside it.
 
 use std::io;
 
@@ -19,7 +19,7 @@ use crate::inspect::{ContentType, Found, PartialLine};
 const CHUNK: u64 = 256 << 10;
 const LEAST_ROOM: usize = 16;
 
-/// What is read of a file, and how much of what is found fits.
+/// How a file is read, and how much of the values fits.
 pub(super) struct Asked<'a> {
     pub(super) path: &'a JsonPath,
     pub(super) most: usize,
@@ -27,14 +27,13 @@ pub(super) struct Asked<'a> {
     pub(super) content_type: ContentType,
 }
 
-/// Selects from the cursor on until there is enough.
+/// Selects from the cursor until there is enough.
 pub(super) fn select(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Result<Found> {
     let mut page =
         Page { found: Found::default(), left: asked.room.max(LEAST_ROOM), most: asked.most.max(1) };
-    // What is no document as a whole may still have some in its lines.
+    // A file that is not one document may still have documents in its lines.
     let is_lines = asked.content_type != ContentType::Json;
-    // A cursor may be made up, but a part of a document is none: it would lack
-    // the names that tell what is secret.
+    // A cursor may be invented, but a part of a document would lack the names that mark secrets.
     let offset = if is_lines { lines.line_from(cursor.offset)? } else { 0 };
     let mut here = Cursor { offset, ..cursor };
     let mut spoiled = Spoiled::default();
@@ -46,7 +45,7 @@ pub(super) fn select(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Re
     }
     let mut found = page.found;
     if is_lines {
-        found.warning = spoiled.told();
+        found.warning = spoiled.warning();
     }
     found.start_line = found.value_lines.first().copied();
     found.end_line = found.value_lines.last().copied();
@@ -54,7 +53,7 @@ pub(super) fn select(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Re
     Ok(found)
 }
 
-/// Reads one document, and says where the next starts.
+/// Reads one document and returns where the next starts.
 fn document(
     lines: &mut Lines,
     here: Cursor,
@@ -97,7 +96,7 @@ fn document(
     if broken.is_none() && !is_cut_off {
         broken = scanner.finish(&mut copies).err();
     }
-    // Of a number that is none there is nothing to show.
+    // An invalid number cannot be shown.
     copies.done.pop_if(|last| last.length == 0);
     if let Some(why) = broken.filter(|_| !empty) {
         match copies.done.is_empty() {
@@ -128,31 +127,31 @@ fn document(
     Ok(next)
 }
 
-/// Lines that are no document.
+/// Lines that are not documents.
 #[derive(Debug, Default)]
 struct Spoiled {
     left_out: u64,
-    /// Of these there are values nevertheless.
+    /// Lines that have values nevertheless.
     in_part: u64,
 }
 
 impl Spoiled {
-    fn told(&self) -> Option<String> {
+    fn warning(&self) -> Option<String> {
         let of = |number: u64, what: &str| {
-            let are = if number == 1 { "line is" } else { "lines are" };
-            (number > 0).then(|| format!("{number} {are} not JSON, and {what}"))
+            let are = if number == 1 { "line is not JSON and was" } else { "lines are not JSON and were" };
+            (number > 0).then(|| format!("{number} {are} {what}"))
         };
-        let told = [of(self.left_out, "left out"), of(self.in_part, "read as far as that goes")];
+        let told = [of(self.left_out, "skipped"), of(self.in_part, "read up to the error")];
         let told: Vec<String> = told.into_iter().flatten().collect();
         (!told.is_empty()).then(|| told.join("; "))
     }
 }
 
 fn reason(why: NotJson) -> String {
-    format!("not all of it could be read as JSON: {why}")
+    format!("only a part could be read as JSON: {why}")
 }
 
-/// How much of a value a page had room for.
+/// How much of a value fit into a page.
 enum Fit {
     /// Up to its end.
     Whole,
@@ -172,8 +171,7 @@ impl Page {
         self.found.value_lines.len() >= self.most
     }
 
-    /// Adds a value, or what is left of it after `within`. Only the first may be
-    /// a part.
+    /// Adds a value, or what is left of it after `within`. Only the first may be partial.
     fn take(&mut self, copy: &Selected, shown: &Shown, within: Within, line: u64) -> Fit {
         let is_first = self.found.value_lines.is_empty();
         let within = if is_first { within } else { Within::default() };
@@ -210,23 +208,22 @@ impl Page {
     }
 }
 
-/// Follows a path through a document, and copies what it leads to.
+/// Follows a path through a document and copies the values it leads to.
 struct Copies<'a> {
     path: &'a JsonPath,
-    /// The values that are open, from the outermost on.
+    /// The open values, from the outermost in.
     open: Vec<Level>,
     name: String,
-    /// Values that are not wanted again, and how many are.
+    /// Values that were already shown, and how many there are.
     skip: usize,
     most: usize,
-    /// Where the first of them goes on.
+    /// Where the first value continues.
     within: Within,
-    /// Bytes that are kept of the first, and of all others together; and that
-    /// were kept so far.
+    /// How many bytes to keep of the first value and of all others together, and how many were kept so far.
     longest: usize,
     others: usize,
     done: Vec<Selected>,
-    /// Those of `done` that go on.
+    /// Those of `done` that continue.
     going: Vec<usize>,
 }
 
@@ -245,7 +242,7 @@ impl<'a> Copies<'a> {
         Self { path, open, name, skip, most, within, longest, others: 0, done, going }
     }
 
-    /// Whether one more would be of use.
+    /// Whether another value is wanted.
     fn has_room(&self) -> bool {
         let first = self.done.first().map_or(0, Selected::kept);
         self.done.len() < self.most && first + self.others < self.longest
@@ -254,7 +251,7 @@ impl<'a> Copies<'a> {
 
 impl Reader for Copies<'_> {
     fn name(&mut self, name: &[u8]) {
-        // Most values are on no path, and their names of no interest.
+        // Most values are on no path, so their names do not matter.
         self.name.clear();
         if self.open.last().is_some_and(|level| !level.taken.is_nowhere()) {
             self.name = unescaped(name);
@@ -275,7 +272,7 @@ impl Reader for Copies<'_> {
             self.skip -= 1;
             copied = false;
         }
-        // Those inside of one that is copied may be many more than are wanted.
+        // There may be many more values inside a copied one than are wanted.
         copied &= self.has_room();
         if copied {
             self.going.push(self.done.len());
@@ -294,7 +291,7 @@ impl Reader for Copies<'_> {
     fn bytes(&mut self, bytes: &[u8]) {
         for at in &self.going {
             let copy = &mut self.done[*at];
-            // Of the others none is shown that does not fit as a whole.
+            // The other values are shown only if they fit as a whole.
             let taken = if *at == 0 { copy.kept() } else { self.others };
             let kept = copy.push(bytes, self.longest.saturating_sub(taken));
             if *at > 0 {
@@ -303,7 +300,7 @@ impl Reader for Copies<'_> {
         }
     }
 
-    /// Until there are enough, and all of them have ended.
+    /// Until there are enough and all of them have ended.
     fn wants_more(&self) -> bool {
         self.has_room() || !self.going.is_empty()
     }
@@ -347,10 +344,10 @@ mod tests {
         let content = "{\"id\":1,\"t\":\"a\"}\n\n{\"id\":2}\nspoiled\n{\"id\":3,\"id\":4}\n{\"x\":0}";
         check(content, "$.id", "1\n2\n3\n4", &[1, 3, 5, 5]);
         let found = ask(content.as_bytes(), select("$.id", 50), None, 1000);
-        assert_eq!(found.warning.as_deref(), Some("1 line is not JSON, and left out"));
+        assert_eq!(found.warning.as_deref(), Some("1 line is not JSON and was skipped"));
         let found = ask(b"{\"a\":1}\nnot json\n{\"a\":2\n{\"a\":3}", select("$..a", 50), None, 1000);
         assert_eq!(found.content, "1\n2\n3");
-        let told = "1 line is not JSON, and left out; 1 line is not JSON, and read as far as that goes";
+        let told = "1 line is not JSON and was skipped; 1 line is not JSON and was read up to the error";
         assert_eq!(found.warning.as_deref(), Some(told));
     }
 
@@ -361,7 +358,7 @@ mod tests {
         let found = ask(b"{\"a\": 1,\n \"b\": [2 3]}", select("$.b", 9), None, 100);
         assert_eq!(found.content, "");
         let warning = found.warning.unwrap();
-        assert_eq!(warning, "2 lines are not JSON, and left out");
+        assert_eq!(warning, "2 lines are not JSON and were skipped");
     }
 
     /// All values that are shown, those that come in parts put together.
@@ -468,7 +465,7 @@ mod tests {
             ("1", crate::inspect::content_type::ContentType::Json)
         );
         let warning = found.warning.unwrap();
-        assert_eq!(warning, "not all of it could be read as JSON: line 3: unexpected `2`");
+        assert_eq!(warning, "only a part could be read as JSON: line 3: unexpected `2`");
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! What documents are made of: the types of values, the names of members, the
-//! lengths of arrays. Many documents are one shape, with what they share.
+//! The shape of documents: types of values, names of members, lengths of arrays. Many documents have one
+//! shape: what they share.
 
 use std::fmt::Write;
 
 use crate::inspect::json_scanner::{At, Kind, Reader, unescaped};
 use crate::text::plain;
 
-/// Below this depth nothing is told.
+/// Deeper levels are not described.
 const DEEPEST: usize = 4;
 const MOST_MEMBERS: usize = 40;
-/// Values that are told of in all.
+/// How many nodes are described in total.
 const MOST_NODES: usize = 400;
 const LONGEST_NAME: usize = 60;
 
@@ -21,31 +21,31 @@ pub(super) struct Shape {
     name: String,
 }
 
-/// A value that has not ended.
+/// An open value.
 #[derive(Debug)]
 struct Open {
-    /// Absent where it is not told of.
+    /// `None` if it is not described.
     node: Option<usize>,
     kind: Kind,
     length: u64,
 }
 
-/// All values that stand in the same place.
+/// All values at the same place.
 #[derive(Debug, Default)]
 struct Node {
-    /// How often there was one of each kind.
+    /// How many there were of each type.
     kinds: [u64; KINDS.len()],
     members: Vec<(String, usize)>,
-    /// Whether there are members that are not told of.
+    /// Whether there are members that are not described.
     more: bool,
     item: Option<usize>,
-    /// The least and the greatest length.
+    /// The smallest and the largest length.
     lengths: Option<(u64, u64)>,
 }
 
 const KINDS: [Kind; 6] = [Kind::Object, Kind::Array, Kind::String, Kind::Number, Kind::Bool, Kind::Null];
 
-/// Where a kind is counted.
+/// The index of a type's counter.
 fn place(kind: Kind) -> usize {
     KINDS.iter().position(|known| *known == kind).unwrap_or(0)
 }
@@ -55,8 +55,8 @@ impl Shape {
         Self { nodes: vec![Node::default()], open: Vec::new(), name: String::new() }
     }
 
-    /// Gives up a document that turned out to be none. What was seen of it stays,
-    /// but for a number or word that is none.
+    /// Gives up a document that turned out to be invalid. What was seen of it stays, except an invalid number
+    /// or word.
     pub(super) fn abandon(&mut self) {
         if let Some(Open {
             node: Some(node), kind: kind @ (Kind::Number | Kind::Bool | Kind::Null), ..

@@ -1,8 +1,8 @@
-//! A value that a path leads to, as it may be shown: whole, or where it is too
-//! long, a part of it and where the next one begins.
+//! A selected value as it may be shown: whole, or if it is too long, a part of it and where the next part
+//! begins.
 //!
-//! Of a long value no more is held than a part and what stands around it. Parts
-//! are judged with that in view, so that those that adjoin make up the value.
+//! Only a part of a long value and its surroundings are kept in memory. Parts are redacted with their
+//! surroundings in view, so that adjacent parts make up the value.
 
 use std::io;
 
@@ -12,25 +12,24 @@ use crate::inspect::line_pieces::{Lines, floor, shown_part, shown_parts};
 use crate::redact;
 use crate::text::plain;
 
-/// Places inside of a value are counted from every so many of its bytes.
+/// Positions inside a value are counted from multiples of this many bytes.
 const PART: u64 = 64 << 10;
-/// What is looked at before a part: more than the longest private key.
+/// How much is examined before a part: more than the longest private key.
 const BEFORE: u64 = 64 << 10;
-/// No part is shown as so many characters.
+/// No part is shown as more characters.
 const SPAN: u64 = 1 << 20;
-/// A character takes no more bytes.
+/// The maximum number of bytes of a character.
 const LONGEST_CHARACTER: usize = 4;
-/// What stands before a value in its line, as far as it tells what the value is.
+/// The text before a value in its line, as far as it identifies the value.
 const CONTEXT: u64 = 1 << 10;
-/// How a value begins, as far as that is kept.
+/// The beginning of a value, as far as it is kept.
 const HEAD: usize = 1 << 10;
-/// Of an unbroken run that began before what is kept: so much of its beginning,
-/// and so much of what stands before it, tell what it is.
+/// For an unbroken run that began before what is kept: this much of its beginning, and of the text before it,
+/// identify it.
 const RUN_HEAD: usize = 256;
 const BEFORE_RUN: usize = 256;
 
-/// How far a value was shown: up to one of its parts, and so many characters of
-/// what is shown of that.
+/// How much of a value was shown: up to one of its parts, and this many characters of that part's shown form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Within {
     part: u64,
@@ -38,7 +37,7 @@ pub(super) struct Within {
 }
 
 impl Within {
-    /// As a cursor has it.
+    /// As written in a cursor.
     pub(super) fn of(number: u64) -> Self {
         Self { part: number / SPAN, characters: (number % SPAN) as usize }
     }
@@ -55,56 +54,54 @@ impl Within {
         self == Self::default()
     }
 
-    /// The byte of the value that the part begins with, or one inside of its
-    /// first character.
+    /// The first byte of the part within the value, or one inside its first character.
     fn start(self) -> u64 {
         self.part.saturating_mul(PART)
     }
 
-    /// So many bytes from the start on are as many characters as there is room
-    /// for, and tell where a secret is cut in two. Where nothing of them is shown
-    /// they reach into another part, to go on from.
+    /// This many bytes from the start have as many characters as there is space for, and show where a secret
+    /// is cut in two. If nothing of them is shown, they reach into another part, from which to continue.
     pub(super) fn longest(self, room: usize) -> usize {
         let shown = (self.characters + room) * LONGEST_CHARACTER;
         shown.max(2 * PART as usize) + redact::MARGIN
     }
 }
 
-/// A value that was selected.
+/// A selected value.
 #[derive(Debug)]
 pub(super) struct Selected {
-    /// As a member, which may tell what it is.
+    /// The member's name, which may identify it.
     pub(super) name: Option<String>,
     head: Vec<u8>,
-    /// How the run begins that `from` is inside of.
+    /// The beginning of the run that `from` is inside.
     run: Run,
-    /// From `from` on.
+    /// The bytes from `from` on.
     text: Vec<u8>,
     from: u64,
     within: Within,
-    /// Of the whole, white space left out.
+    /// The length of the whole value, without white space.
     pub(super) length: u64,
-    /// Within its document.
+    /// Its position in the document.
     pub(super) line: u64,
     pub(super) start: u64,
 }
 
 impl Selected {
-    /// One that begins there, and is wanted from some place inside of it on.
+    /// A value that begins there and is wanted from some position on.
     pub(super) fn new(name: Option<String>, line: u64, start: u64, within: Within) -> Self {
         let from = within.start().saturating_sub(BEFORE);
         let (head, run, text) = (Vec::new(), Run::default(), Vec::new());
         Self { name, head, run, text, from, within, length: 0, line, start }
     }
 
-    /// Bytes of it that are kept and not before the place that is wanted.
+    /// How many kept bytes are at or after the wanted position.
     pub(super) fn kept(&self) -> usize {
         let end = self.from.saturating_add(self.text.len() as u64);
         usize::try_from(end.saturating_sub(self.within.start())).unwrap_or(usize::MAX)
     }
 
-    /// Takes its next bytes, and keeps as many as there is room for from the
-    /// place that is wanted on. Says how many that are.
+    /// Takes the next bytes, and keeps as many as fit from the wanted position on. Returns how many of those
+    /// it kept.
     pub(super) fn push(&mut self, bytes: &[u8], room: usize) -> usize {
         self.head.extend_from_slice(&bytes[..bytes.len().min(HEAD - self.head.len())]);
         let begin = self.length;
@@ -123,29 +120,28 @@ impl Selected {
         self.from.saturating_add(self.text.len() as u64) >= self.length
     }
 
-    /// Where in what is kept a byte is, or the character that it is inside of.
+    /// The index in the kept bytes of a byte, or of its character.
     fn place(&self, byte: u64) -> usize {
         let at = usize::try_from(byte.saturating_sub(self.from)).unwrap_or(usize::MAX);
         floor(&self.text, at.min(self.text.len()))
     }
 
-    /// Where in what is kept that begins which is wanted.
+    /// The index in the kept bytes at which the wanted part begins.
     fn begin(&self) -> usize {
         self.place(self.within.start())
     }
 
-    /// Where it ends. What is beyond is not shown, but tells what is before it.
+    /// The index at which it ends. Later bytes are not shown, but identify earlier ones.
     fn end(&self) -> usize {
         let beyond = if self.is_whole() { 0 } else { redact::MARGIN };
         floor(&self.text, self.text.len().saturating_sub(beyond)).max(self.begin())
     }
 
-    /// What is kept as it may be shown, taken apart at these places, each part
-    /// with all the others in view.
+    /// The kept bytes as they may be shown, split at these indices, each part with all the others in view.
     fn parts(&self, before: &[u8], places: &[usize]) -> Vec<String> {
         let parts = shown_parts(before, &self.text, places);
         let name = self.name.as_ref().map(|name| format!("\"{name}\":")).unwrap_or_default();
-        // Where its beginning is not among what is kept, its name tells of the rest.
+        // If its beginning is not kept, its name identifies the rest.
         let lead = if self.run.is_cut && self.head.starts_with(b"\"") { "\"" } else { "" };
         let mut whole = plain::line_of_text(&name) + lead + &self.run.shown();
         let mut ends = vec![whole.len()];
@@ -157,15 +153,13 @@ impl Selected {
         ends.windows(2).map(|ends| shown[ends[0]..ends[1]].to_owned()).collect()
     }
 
-    /// The place after so many characters of what is shown of it, counted from
-    /// one of its last parts.
+    /// The position after this many shown characters, counted from one of its last parts.
     pub(super) fn after(&self, shown: &Shown, characters: usize) -> Within {
         let is_all = characters >= shown.text.chars().count();
         let last = (self.from + self.end() as u64) / PART;
         let mut here = Within { characters, ..self.within };
         loop {
-            // So many bytes are no more characters, but where a mark stands for a
-            // secret that is shorter.
+            // There are at least as many bytes as characters, except where a mark replaces a shorter secret.
             let parts = if is_all { last.saturating_sub(here.part) } else { here.characters as u64 / PART };
             let next = (1..=parts).rev().find_map(|parts| {
                 let next = Within { part: here.part.saturating_add(parts), characters: 0 };
@@ -181,12 +175,12 @@ impl Selected {
     }
 }
 
-/// An unbroken run of bytes that goes by, as far as its beginning tells what it is.
+/// An unbroken run of bytes, as far as its beginning identifies it.
 #[derive(Debug, Default)]
 struct Run {
     before: Vec<u8>,
     head: Vec<u8>,
-    /// Something of the value comes before all that.
+    /// Whether a part of the value precedes all that.
     is_cut: bool,
 }
 
@@ -210,13 +204,13 @@ impl Run {
     }
 }
 
-/// What may be shown of a value from the place on that is wanted.
+/// The shown form of a value from the wanted position on.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) text: String,
-    /// It goes to the end of the value.
+    /// Whether it reaches the end of the value.
     pub(super) is_whole: bool,
-    /// What stands before the value.
+    /// The text before the value.
     before: Vec<u8>,
 }
 
@@ -226,9 +220,8 @@ impl Shown {
     }
 }
 
-/// Judges a value of a document that starts at `document` by its name, by what
-/// stands before it in its line, and by whether it is inside of a private key
-/// that began before it.
+/// Judges a value of the document that starts at `document` by its name, by the text before it in its line,
+/// and by whether it is inside a private key that began earlier.
 pub(super) fn shown(lines: &mut Lines, document: u64, copy: &Selected) -> io::Result<Shown> {
     let start = document.saturating_add(copy.start);
     let before = lines.view.read(start.saturating_sub(CONTEXT), start)?;
@@ -242,7 +235,7 @@ pub(super) fn shown(lines: &mut Lines, document: u64, copy: &Selected) -> io::Re
     let text = copy.parts(&before, &[copy.begin(), copy.end()]).swap_remove(1);
     let is_string = first == b"\"";
     let inner = if is_string { text.trim_matches('"') } else { text.as_str() };
-    // One that stands in its own line may be of a key that only ends.
+    // A value on its own line may belong to a key of which only the end is there.
     if matches!(first, b"\"" | b"[" | b"{")
         && redact::may_be_key_line(inner)
         && lines.keys.inside(&mut lines.view, start)?

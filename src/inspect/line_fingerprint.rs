@@ -1,16 +1,16 @@
-//! Tells lines apart by what they are without their numbers: a hash of each, in which a number is one digit.
+//! Identifies lines by their content without numbers: a hash of each line in which every number is one digit.
 //!
-//! A processor takes several times as long for a byte after another, so 64 of them are looked at at once: which are
-//! digits and which break a line are bits of a number, and what is left of each line is copied together and hashed by
-//! eights. Whoever makes lines that collide gets a wrong count of his own lines.
+//! Processing byte by byte takes several times as long, so 64 bytes are examined at once: which are digits
+//! and which are line breaks are bits of a word, and what remains of each line is packed together and hashed
+//! eight bytes at a time. Someone who constructs colliding lines only gets a wrong count of their own lines.
 
 use std::ops::Range;
 
-/// Of a line, as much is compared, of what there is but for blanks in so much of it.
+/// How much of a line is compared, not counting blanks.
 const COMPARED: usize = 1 << 10;
 const LOOKED_AT: usize = 2 << 10;
 const BLOCK: usize = 64;
-/// What is copied and hashed at once.
+/// The block size.
 const WORD: usize = 8;
 /// Two odd numbers without a pattern in their bits.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -19,15 +19,16 @@ const MIX_LAST: u64 = 0xf135_7aea_2e62_a9c5;
 /// A chunk without its numbers.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    /// Of each block: its line breaks, the bytes that are left of it, and where those stand in the text.
+    /// For each block: its line breaks, the bytes that remain, and where those are in the text.
     blocks: Vec<(u64, u64, usize)>,
-    /// What is left, and then some.
+    /// The remaining bytes, with padding.
     text: Vec<u8>,
     length: usize,
 }
 
 impl Alike {
-    /// Hands over each line that ends in `chunk`, without its break, and its hash; that of a blank line is `None`.
+    /// Calls back for each line that ends in `chunk`, with the line without its break and its hash; `None`
+    /// for a blank line.
     pub(super) fn lines(&mut self, chunk: &[u8], mut each: impl FnMut(Range<usize>, Option<u64>)) {
         self.read(chunk);
         let (mut from, mut begins) = (0, 0);
@@ -51,7 +52,7 @@ impl Alike {
     fn read(&mut self, chunk: &[u8]) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the features that the function is compiled for.
             return unsafe { self.read_wide(chunk) };
         }
         self.read_with(chunk, packed);
@@ -69,7 +70,7 @@ impl Alike {
         });
     }
 
-    /// `pack` puts those bytes of a word together that are marked.
+    /// `pack` moves the marked bytes of a word together.
     #[inline(always)]
     fn read_with(&mut self, chunk: &[u8], pack: impl Fn(u64, u8) -> u64) {
         self.blocks.clear();
@@ -106,7 +107,7 @@ pub(super) fn of_line(line: &[u8]) -> Option<u64> {
     hash(&alone.text, 0..alone.length)
 }
 
-/// Of a part of a text, behind which there is at least a word.
+/// Hashes a part of a text that is followed by at least one more word.
 fn hash(text: &[u8], part: Range<usize>) -> Option<u64> {
     let line = text[part.clone()].trim_ascii_start();
     let from = part.end - line.len();
@@ -123,7 +124,7 @@ fn hash(text: &[u8], part: Range<usize>) -> Option<u64> {
     (from < end).then_some(hash ^ hash >> 32)
 }
 
-/// The bytes of a word that are left, put together: the first of them are the lowest.
+/// The remaining bytes of a word, packed into the lowest positions.
 fn packed(word: u64, left: u8) -> u64 {
     let (mut packed, mut length) = (0, 0);
     for at in 0..WORD {
@@ -134,7 +135,7 @@ fn packed(word: u64, left: u8) -> u64 {
     packed
 }
 
-/// A bit for each byte, which are 0 or 1.
+/// One bit per byte, each of which is 0 or 1.
 #[inline(always)]
 fn bits(bytes: &[u8; BLOCK]) -> u64 {
     let eight = |word: &[u8; WORD]| u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
@@ -142,7 +143,7 @@ fn bits(bytes: &[u8; BLOCK]) -> u64 {
     words.fold(0, |bits, (number, word)| bits | eight(word) << (WORD * number))
 }
 
-/// For each mark of eight bytes, the places that the marked ones are taken from; 0x80 takes none.
+/// For each mask of eight bytes, where to take the marked ones from; 0x80 takes none.
 #[cfg(target_arch = "x86_64")]
 static PLACES: [u64; 256] = {
     let mut all = [u64::MAX; 256];

@@ -1,12 +1,11 @@
-//! A file as lines, and long lines as parts of them.
+//! A file as lines, and long lines as parts.
 //!
-//! A *piece* is what is shown as one: a line, or a part of one that is too
-//! long to be held. Parts are redacted with what stands around them in view,
-//! so that those that adjoin make up the redacted line.
+//! A *piece* is what is shown at once: a line, or a part of one that is too long for memory. Parts are
+//! redacted with their surroundings in view, so that adjacent parts make up the redacted line.
 //!
-//! A carriage return before a line break belongs to the break. One inside of a
-//! line, as programs use to write over what they wrote, is shown as `^M`, as
-//! `less` does it: what was written is all there, and nothing runs together.
+//! A carriage return before a line break belongs to the break. One inside a line, as programs print to
+//! overwrite a line, is shown as `^M`, like in `less`: everything that was written stays, and nothing runs
+//! together.
 
 use std::io;
 
@@ -20,12 +19,12 @@ use crate::text::plain;
 /// A longer line is shown in parts.
 pub(super) const LONGEST_LINE: u64 = 256 << 10;
 const PART: u64 = 64 << 10;
-/// What is looked at around a part: more than the longest private key.
+/// How much is examined around a part: more than the longest private key.
 const MARGIN: u64 = 64 << 10;
-/// What is looked at before a line that continues others.
+/// How much is examined before a line that continues others.
 const SAME_COMMAND: u64 = 512;
 const FIRST_LOOK: u64 = 4 << 10;
-/// A carriage return inside of a line, as it is shown.
+/// How a carriage return inside a line is shown.
 const RETURN: &str = "^M";
 
 pub(super) struct Lines {
@@ -50,7 +49,7 @@ impl Lines {
         Self { view, keys: Keys::default() }
     }
 
-    /// The piece that starts at a position; nothing at the end.
+    /// The piece that starts at a position; `None` at the end.
     pub(super) fn piece_at(&mut self, start: u64) -> io::Result<Option<Piece>> {
         let before = start.min(1);
         let (mut looked, mut look) = (0, FIRST_LOOK);
@@ -79,7 +78,7 @@ impl Lines {
         }
     }
 
-    /// The piece that a piece at `end` would follow; nothing at the beginning.
+    /// The piece that ends at `end`; `None` at the beginning.
     pub(super) fn piece_before(&mut self, end: u64) -> io::Result<Option<Piece>> {
         if end == 0 {
             return Ok(None);
@@ -89,7 +88,7 @@ impl Lines {
         loop {
             let from = end.saturating_sub(look + 1);
             let bytes = self.view.read(from, end)?;
-            // The file was cut short meanwhile.
+            // The file was truncated meanwhile.
             if (bytes.len() as u64) < end - from {
                 return Ok(None);
             }
@@ -114,7 +113,7 @@ impl Lines {
         }
     }
 
-    /// The same position where a line starts there, or where the next one does.
+    /// The position itself if a line starts there, otherwise the start of the next line.
     pub(super) fn line_from(&mut self, at: u64) -> io::Result<u64> {
         let mut at = at;
         if at == 0 || matches!(self.view.read(at - 1, at)?, [] | [b'\n']) {
@@ -130,7 +129,7 @@ impl Lines {
         }
     }
 
-    /// The same position, or the start of the character that it is inside of.
+    /// The position itself, or the start of the character that contains it.
     pub(super) fn character(&mut self, at: u64) -> io::Result<u64> {
         let from = at.saturating_sub(3);
         let bytes = self.view.read(from, at.saturating_add(1))?;
@@ -148,15 +147,15 @@ impl Lines {
         let start = bytes.len().min((piece.start - from) as usize);
         let end = bytes.len().min((piece.end - from) as usize);
         let (before, part, after) = (&bytes[..start], &bytes[start..end], &bytes[end..]);
-        // Of the same line alone.
+        // Only of the same line.
         let line = if piece.begins { Some(start) } else { memrchr(b'\n', before).map(|at| at + 1) };
         let line = line.or((from == 0).then_some(0));
         let command = line.map(|line| continued(&before[..line])).unwrap_or_default();
         let before = &before[line.unwrap_or(floor(before, 3.min(before.len())))..];
         let after = &after[..memchr(b'\n', after).unwrap_or(after.len())];
         let text = shown_after(&command, before, part, after);
-        // Too little of a line to tell, if a cursor into it was made up; and a
-        // line of a key may have what looks like another secret.
+        // An invented cursor may leave too little of a line to judge it, and a line of a key may contain what
+        // looks like another secret.
         let is_other = !before.is_empty() || !after.is_empty() || text.contains("[redacted:");
         let whole = if is_other { unredacted(&[before, part, after].concat()) } else { String::new() };
         let is_like = |looks: fn(&str) -> bool| looks(&text) || is_other && looks(&whole);
@@ -172,8 +171,8 @@ impl Lines {
     }
 }
 
-/// The lines before one that go on in it, as they would be shown if nothing
-/// were secret: the last of what is given, if they end in a backslash.
+/// The preceding lines that a line continues, as they would be shown without redaction: the last ones given,
+/// if they end in a backslash.
 fn continued(before: &[u8]) -> String {
     let before = &before[before.len().saturating_sub(SAME_COMMAND as usize)..];
     let Some(before) = before.strip_suffix(b"\n").filter(|before| goes_on(before)) else {
@@ -183,17 +182,17 @@ fn continued(before: &[u8]) -> String {
     lines.fold(String::new(), |after, line| format!("{}\n{after}", unredacted(line)))
 }
 
-/// Whether a line without its break is continued by the next one.
+/// Whether a line, without its break, is continued by the next one.
 pub(super) fn goes_on(line: &[u8]) -> bool {
     line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
 }
 
-/// A part of a line, with what stands around it in view.
+/// A part of a line, redacted with its surroundings in view.
 pub(super) fn shown_part(before: &[u8], part: &[u8], after: &[u8]) -> String {
     shown_after("", before, part, after)
 }
 
-/// A text after what stands before it, taken apart at places of it.
+/// A text after its preceding text, split at some positions.
 pub(super) fn shown_parts(before: &[u8], text: &[u8], places: &[usize]) -> Vec<String> {
     let mut whole = String::from_utf8_lossy(before).into_owned();
     let mut ends = vec![whole.len()];
@@ -208,7 +207,7 @@ pub(super) fn shown_parts(before: &[u8], text: &[u8], places: &[usize]) -> Vec<S
     ends.windows(2).map(|ends| with_returns(shown[ends[0]..ends[1]].to_owned())).collect()
 }
 
-/// The same of a line that continues others.
+/// The same for a line that continues others.
 fn shown_after(command: &str, before: &[u8], part: &[u8], after: &[u8]) -> String {
     let part = if after.is_empty() { part.strip_suffix(b"\r").unwrap_or(part) } else { part };
     let mut text = String::from_utf8_lossy(before).into_owned();
@@ -225,36 +224,34 @@ fn shown_after(command: &str, before: &[u8], part: &[u8], after: &[u8]) -> Strin
     with_returns(redact::part(&format!("{command}{text}"), start..end))
 }
 
-/// A whole line with its break, as it would be shown if nothing were secret.
+/// A whole line with its break, as it would be shown without redaction.
 pub(super) fn unredacted(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     with_returns(one_line(plain::line_of_text(&String::from_utf8_lossy(line))))
 }
 
-/// Only what is redacted: a letter beside a secret would hide where it begins.
+/// Only redacts: a letter next to a secret would hide where the secret begins.
 fn with_returns(text: String) -> String {
     if text.contains('\r') { text.replace('\r', RETURN) } else { text }
 }
 
-/// Unicode knows other line breaks, which are shown as ones; here a line is a
-/// line.
+/// Unicode has other line breaks, which are shown as line feeds; here a line must stay one line.
 fn one_line(text: String) -> String {
     if text.contains('\n') { text.replace('\n', " ") } else { text }
 }
 
-/// The position itself, or the start of the character that it is inside of,
-/// where there is one.
+/// The position itself, or the start of the character that contains it, if any.
 pub(super) fn floor(bytes: &[u8], at: usize) -> usize {
     if !bytes.get(at).is_some_and(|byte| is_inner(*byte)) {
         return at;
     }
     let lead = (1..=3).filter_map(|back| at.checked_sub(back)).find(|at| !is_inner(bytes[*at]));
-    // Bytes that are no character are cut anywhere.
+    // Bytes that are not a character may be cut anywhere.
     lead.filter(|lead| bytes[*lead] >= 0xc0).unwrap_or(at)
 }
 
-/// Whether a byte can only be the second or a later one of a character.
+/// Whether a byte can only be a continuation byte of a character.
 fn is_inner(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }

@@ -1,37 +1,37 @@
-//! How much of a matching line, and of those around it, is shown.
+//! Decides how much of a matching line and of its context is shown.
 
 use crate::inspect::Block;
 use crate::inspect::page::{MARK, byte_of};
 
-/// A line as it was found to match.
+/// A matching line.
 pub(super) struct Hit {
     pub(super) start: u64,
-    /// Where the line ends, without its break, and where the next one starts.
+    /// Where the line ends without its break, and where the next one starts.
     pub(super) end: u64,
     pub(super) next: u64,
-    /// The line, or of a long one the window that matched.
+    /// The line, or for a long one the window that matched.
     pub(super) text: String,
-    /// The text is not all of the line: there is more before, and after it.
+    /// Whether the line continues before and after the text.
     pub(super) cut: (bool, bool),
-    /// Where in the text the match begins.
+    /// Where the match begins in the text.
     pub(super) at: usize,
 }
 
-/// What a block takes of the room: its lines, and a break after each.
+/// The space that a block takes: its lines, and a break after each.
 pub(super) fn cost(block: &Block) -> usize {
     let around = block.context_before.iter().chain(&block.context_after);
     around.chain([&block.match_line]).map(|line| line.chars().count() + 1).sum()
 }
 
-/// The matching line, or as much of it as may be shown, from a little before
-/// its match; and whether it was cut.
+/// The matching line, or as much of it as may be shown, from shortly before its match; and whether it was
+/// cut.
 pub(super) fn around(hit: &Hit, longest: usize) -> (String, bool) {
     let length = hit.text.chars().count();
     if length <= longest && hit.cut == (false, false) {
         return (hit.text.clone(), false);
     }
     let room = longest.saturating_sub(2);
-    // A pattern of bytes may match inside of a character.
+    // A byte pattern may match inside a character.
     let before = hit.text[..hit.text.floor_char_boundary(hit.at)].chars().count();
     let from = if before + room / 2 <= room && !hit.cut.0 { 0 } else { before.saturating_sub(room / 4) };
     let upto = length.min(from + room);

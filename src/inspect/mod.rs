@@ -1,11 +1,9 @@
-//! Reads a long file in pieces: its beginning, its end, a range of its lines,
-//! the lines that match a pattern, values by a path, or what it is as a whole.
+//! Reads a long file in pieces: its beginning, its end, a range of lines, the lines that match a pattern,
+//! values by a path, or a summary.
 //!
-//! Data in, data out: it is given an open file and opens none. Memory does not
-//! grow with the file or with its longest line, files are never mapped, and
-//! nothing past the size that the file had at first is read. Everything that
-//! comes out is redacted and safe to show, and was so before it was cut or
-//! matched.
+//! It is given an open file and opens none. Memory does not grow with the file or with its longest line,
+//! files are never mapped, and nothing beyond the file's size at the start is read. Everything returned is
+//! redacted and safe to show, and was redacted before it was cut or matched.
 
 mod aligned_buffer;
 mod candidate_lines;

@@ -1,4 +1,4 @@
-//! One opened file, ready to be asked.
+//! One opened file, ready for queries.
 
 use std::io;
 
@@ -14,9 +14,9 @@ use crate::inspect::{
     Ask, ContentType, Found, InspectError, Mode, Wanted, count, grep, json_select, summary,
 };
 
-/// What a file is told by.
+/// Identifies a file.
 const SAMPLE: u64 = 64 << 10;
-/// How far its second line is looked for.
+/// How far to look for its second line.
 const LONGEST_FIRST: u64 = 4 << 20;
 
 pub(super) struct Source<'a> {
@@ -89,14 +89,14 @@ impl<'a> Source<'a> {
                 let asked = json_select::Asked { path, most: *max_values, room: ask.room, content_type };
                 json_select::select(&mut self.lines, cursor, &asked)?
             }
-            // It has no next page.
+            // A summary has no next page.
             Mode::Summary if ask.cursor.is_some() => return Err(InspectError::WrongCursor),
             Mode::Summary => summary::summarise(&mut self.lines, self.content_type)?,
         };
         self.complete(found).map_err(InspectError::from)
     }
 
-    /// From the cursor to the last line that was asked for.
+    /// From the cursor to the last requested line.
     fn range(&mut self, cursor: Cursor, end: u64, room: usize) -> io::Result<Page> {
         let line = cursor.line.unwrap_or(1);
         let most = end.checked_sub(line).map_or(0, |more| more.saturating_add(1));
@@ -105,7 +105,7 @@ impl<'a> Source<'a> {
         Ok(page)
     }
 
-    /// Adds what is known of the file as a whole.
+    /// Adds what is known about the file as a whole.
     fn complete(mut self, found: Found) -> io::Result<Found> {
         let view = &mut self.lines.view;
         let total_lines = match found.total_lines {
@@ -124,7 +124,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether a file that begins with a long line of JSON has another after it.
+/// Whether a file that begins with a long line of JSON has another line.
 fn has_more_lines(view: &mut View) -> io::Result<bool> {
     let mut at = 0;
     while at < LONGEST_FIRST {

@@ -1,19 +1,17 @@
-//! Shares out numbered work to several threads, and hands over what comes of
-//! it in order. Whoever asks for it works along while there is nothing to hand
-//! over, and nobody gets further ahead than that can be kept.
+//! Distributes numbered work over threads and returns the results in order. The caller works too while it
+//! waits for the next result, and nobody gets further ahead than results can be stored.
 
 use std::collections::VecDeque;
 use std::iter;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// How many pieces of work may be begun before the first of them is asked for:
-/// what comes of them has to be kept, however long that one takes.
+/// How many pieces of work may have been started beyond the next result: their results have to be stored,
+/// however long that one takes.
 const AHEAD: u64 = 8;
 
-/// Runs `walk` with what comes of pieces `0..pieces`, worked on by up to so
-/// many threads, each with what `hand` makes. It ends early before a piece of
-/// which nothing came, and with `walk` ends everything.
+/// Runs `walk` with the results of pieces `0..pieces`, computed by up to this many threads, each with its own
+/// value from `hand`. The results end early before a piece without one, and everything ends with `walk`.
 pub(super) fn share_out<T: Send, H: FnMut(u64) -> Option<T>, W>(
     threads: usize,
     pieces: u64,
@@ -22,10 +20,10 @@ pub(super) fn share_out<T: Send, H: FnMut(u64) -> Option<T>, W>(
 ) -> W {
     let shared = Shared::new(pieces);
     thread::scope(|scope| {
-        // Also if `walk` panics, nobody is waited for in vain.
+        // Also if `walk` panics, no thread keeps waiting.
         let _end = Ending(&shared);
         for _ in 1..threads {
-            // One that cannot be started leaves its work to the others.
+            // A thread that cannot be started leaves its work to the others.
             let _ = thread::Builder::new().spawn_scoped(scope, || shared.work(&mut hand()));
         }
         let mut own = None;
@@ -35,9 +33,9 @@ pub(super) fn share_out<T: Send, H: FnMut(u64) -> Option<T>, W>(
 
 struct Shared<T> {
     order: Mutex<Order<T>>,
-    /// There is something to hand over, or no more.
+    /// There is a result, or no more are coming.
     ready: Condvar,
-    /// There is something to do, or no more.
+    /// There is work, or no more is coming.
     room: Condvar,
 }
 
@@ -69,7 +67,7 @@ impl<T> Shared<T> {
         let mut order = self.lock();
         loop {
             if let Some(done) = order.hand_over() {
-                // To wake nobody costs as much as to wake somebody.
+                // A notification costs as much without a waiter.
                 let is_idle = order.idle > 0;
                 drop(order);
                 if is_idle {
@@ -98,7 +96,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// A piece that somebody works on; told when it is dropped, also by a panic.
+/// A piece that is being worked on; reports its end when dropped, also after a panic.
 struct Begun<'a, T> {
     shared: &'a Shared<T>,
     piece: u64,
@@ -132,15 +130,15 @@ impl<T> Drop for Ending<'_, T> {
     }
 }
 
-/// What was begun, finished and handed over.
+/// What was started, finished and returned.
 struct Order<T> {
-    /// The next piece to be begun, the next to be handed over, and the end.
+    /// The next piece to start, the next to return, and the end.
     begun: u64,
     next: u64,
     end: u64,
-    /// What comes of the pieces from `next` on.
+    /// The results of the pieces from `next` on.
     done: VecDeque<Option<T>>,
-    /// How many have nothing to do, and whether what comes next is waited for.
+    /// How many threads are idle, and whether someone waits for the next result.
     idle: usize,
     is_awaited: bool,
 }
@@ -150,7 +148,7 @@ impl<T> Order<T> {
         Self { begun: 0, next: 0, end, done: VecDeque::new(), idle: 0, is_awaited: false }
     }
 
-    /// The next piece to work on, if there is one by now.
+    /// The next piece to work on, if there is one now.
     fn begin(&mut self) -> Option<u64> {
         let piece = self.begun;
         let may_begin = piece < self.end && piece < self.next + AHEAD;
@@ -167,7 +165,7 @@ impl<T> Order<T> {
         }
     }
 
-    /// There is nothing from this piece on.
+    /// No pieces from this one on have results.
     fn end_at(&mut self, piece: u64) {
         self.end = self.end.min(piece);
     }

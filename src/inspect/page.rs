@@ -1,8 +1,7 @@
-//! As many lines as fit into a reply, going forward or back.
+//! As many lines as fit into a reply, reading forward or backward.
 //!
-//! A page is of whole lines, or of a part of one. Lines stay whole as long as
-//! one fits; one that does not is shown in parts, with `…` where it is cut, and
-//! the cursor goes on inside of it.
+//! A page has whole lines, or a part of one. Lines are kept whole if at least one fits; a longer one is shown
+//! in parts, with `…` where it is cut, and the cursor continues inside it.
 
 use std::io;
 
@@ -13,27 +12,27 @@ use crate::inspect::cursor::{Cursor, Way};
 use crate::inspect::file_view::LONGEST_READ;
 use crate::inspect::line_pieces::{Lines, Piece};
 
-/// Below this a page would hold hardly more than the marks of its cuts.
+/// A smaller page would hold hardly more than its cut marks.
 const LEAST_ROOM: usize = 16;
-/// How far the ends of a line are looked for, to tell its length.
+/// How far to look for the ends of a line to measure it.
 const MEASURED: u64 = 64 << 20;
-/// So much of a line is looked at for something to show.
+/// How much of a line to search for something to show.
 const LOOKED_AT: u64 = 2 << 20;
 pub(super) const MARK: char = '…';
 
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) content: String,
-    /// The numbers of the first and the last line, where they are known.
+    /// The numbers of the first and the last line, if known.
     pub(super) start_line: Option<u64>,
     pub(super) end_line: Option<u64>,
     pub(super) partial: Option<PartialLine>,
-    /// Whether the room was full before the page had all its lines.
+    /// Whether the page was full before it had all its lines.
     pub(super) cut: bool,
     pub(super) next: Option<Cursor>,
 }
 
-/// Lines from the cursor on, at most so many and so many characters.
+/// Lines from the cursor on, at most this many lines and characters.
 pub(super) fn forward(lines: &mut Lines, cursor: Cursor, most: u64, room: usize) -> io::Result<Page> {
     let mut left = room.max(LEAST_ROOM);
     let mut here = Cursor { offset: lines.character(cursor.offset)?, way: Way::Forward, ..cursor };
@@ -82,7 +81,7 @@ fn part_forward(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Pa
         }
         let rest = &text[byte_of(&text, here.skip)..];
         let length = rest.chars().count();
-        // Where the line goes on, there must be room left to say so.
+        // If the line continues, there must be space to mark that.
         if length + usize::from(!piece.ends) > left {
             page.content.push_str(&rest[..byte_of(rest, left - 1)]);
             page.content.push(MARK);
@@ -95,7 +94,7 @@ fn part_forward(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Pa
         if piece.ends {
             break false;
         }
-        // Of a line of characters that nobody sees nothing may come for gigabytes.
+        // A line of invisible characters may show nothing for gigabytes.
         if here.offset - cursor.offset >= LOOKED_AT {
             page.content.push(MARK);
             break true;
@@ -108,7 +107,7 @@ fn part_forward(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Pa
     Ok(page)
 }
 
-/// Lines that end where the cursor is, at most so many and so many characters.
+/// Lines that end at the cursor, at most this many lines and characters.
 pub(super) fn back(lines: &mut Lines, cursor: Cursor, most: u64, room: usize) -> io::Result<Page> {
     let mut left = room.max(LEAST_ROOM);
     let end = lines.view.find_end()?;
@@ -144,7 +143,7 @@ fn before(here: Cursor, piece: &Piece) -> Cursor {
     Cursor { offset: piece.start, line, skip: 0, ..here }
 }
 
-/// A part of the line that ends, or goes on, where the cursor is.
+/// A part of the line that ends or continues at the cursor.
 fn part_back(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Page> {
     let (mut here, mut left) = (cursor, room);
     let mut page = Page { start_line: here.line, end_line: here.line, ..Page::default() };
@@ -185,8 +184,7 @@ fn part_back(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Page>
     Ok(page)
 }
 
-/// The length of the line that a byte is in, its break not counted, where it
-/// does not take too long to find out.
+/// The length of the line that contains a byte, without its break, unless measuring it takes too long.
 pub(super) fn measure(lines: &mut Lines, inside: u64) -> io::Result<Option<u64>> {
     let step = LONGEST_READ as u64 / 2;
     let mut end = inside;
@@ -209,14 +207,14 @@ pub(super) fn measure(lines: &mut Lines, inside: u64) -> io::Result<Option<u64>>
             None if from == 0 => return Ok(Some(end)),
             None => start = from,
         }
-        // What is compressed would have to be read again for every step.
+        // Compressed content would have to be read again at every step.
         if inside - start > MEASURED || lines.view.is_compressed() {
             return Ok(None);
         }
     }
 }
 
-/// Where the character of this number begins; the end, where there are fewer.
+/// Where the character with this index begins; the end if there are fewer.
 pub(super) fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
 }

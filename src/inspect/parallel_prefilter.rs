@@ -1,8 +1,7 @@
-//! Finds out, on several processors, which lines of a long file may match, so
-//! that no others need to be looked at.
+//! Finds candidate lines of a long file on several processors, so that no other lines have to be checked.
 //!
-//! A file is read here and not mapped, which takes longer than to search it.
-//! Both are shared out; what is found is the same.
+//! Files are read and not mapped, and reading takes longer than searching. Both are distributed; the result
+//! is the same.
 
 use std::io;
 use std::ops::Range;
@@ -19,47 +18,45 @@ use crate::inspect::ordered_workers::share_out;
 use crate::inspect::pattern_visibility::Sight;
 use crate::inspect::private_keys::LOOKED_AHEAD;
 
-/// What one processor reads at once, how far most lines reach that begin there,
-/// and how far it looks for the end of one that does not end there.
+/// How much one processor reads at once, how far most lines that begin in it extend, and how far it looks for
+/// the end of one that does not end in it.
 const BLOCK: u64 = 512 << 10;
 const MOST_LINES: usize = 4 << 10;
 const LAST_LINE: usize = 64 << 10;
 const MOST_THREADS: usize = 4;
-/// Of a block with more lines that may match, it is only said that it has to be
-/// searched.
+/// A block with more candidate lines is only reported as one that has to be searched.
 const FEW: usize = 256;
-/// With so many of them come the bytes around them: who looks at them need not
-/// read them again.
+/// Up to this many candidate lines are returned with the bytes around them, so that they need not be read
+/// again.
 const VERY_FEW: usize = 32;
-/// On either side.
+/// On each side of the line.
 const NEAR: usize = 1 << 10;
 
-/// One block of the file, in their order.
+/// One block of the file, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) bytes: Range<u64>,
-    /// Line breaks among its bytes, where they were counted.
+    /// The number of its line breaks, if counted.
     pub(super) breaks: Option<u64>,
-    /// Absent where the block has to be searched.
+    /// `None` if the block has to be searched.
     pub(super) told: Option<Told>,
 }
 
-/// What there is to look at of the lines that start in a block.
+/// The candidate lines that start in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) lines: Vec<Line>,
-    /// Where the first line starts that is of another block.
+    /// Where the first line of a later block starts.
     pub(super) next: u64,
 }
 
-/// A line that may match, with its break.
+/// A candidate line, with its break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) bytes: Range<u64>,
-    /// Line breaks from the beginning of the block to it.
+    /// The number of line breaks in the block before it.
     pub(super) breaks: u64,
-    /// Bytes of the file, from a position on, with the line among them; none of
-    /// a line that is one of many.
+    /// Bytes of the file from some position, including the line; empty for a line among many.
     pub(super) near: (u64, Vec<u8>),
 }
 
@@ -67,12 +64,12 @@ pub(super) struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Breaks {
     All,
-    /// Of blocks with lines that may match.
+    /// Only those of blocks with candidate lines.
     OfMatches,
 }
 
-/// Runs `walk` with the verdicts on `bytes`, the first of which starts a line.
-/// They end early where there is trouble, and with `walk` ends everything.
+/// Runs `walk` with the verdicts on `bytes`, which begin at a line start. They end early on errors, and
+/// everything ends with `walk`.
 pub(super) fn look_ahead<T>(
     file: &MultiFileReader,
     pattern: &Pattern,
@@ -87,7 +84,7 @@ pub(super) fn look_ahead<T>(
         let mut buffer = Buffer::new((LINE + 1 + BLOCK + LOOKED_AHEAD) as usize + LAST_LINE);
         let mut candidates = Candidates::new(0);
         let looking = &looking;
-        // Who walks reads again what could not be read here.
+        // The walker reads again what could not be read here.
         move |number| looking.judge(looking.block(number), &mut buffer, &mut candidates).ok()
     };
     share_out(threads, blocks, hand, walk)
@@ -112,7 +109,7 @@ impl Looking<'_> {
         buffer: &mut [u8],
         candidates: &mut Candidates,
     ) -> io::Result<Verdict> {
-        // The byte before tells whether a line starts with the block.
+        // The previous byte tells whether a line starts with the block.
         let from = block.start.saturating_sub(1).max(self.bytes.start);
         let buffer = &mut buffer[inside_line(from)..];
         let length = (block.end - from) as usize;

@@ -1,7 +1,7 @@
-//! Counts what a summary tells of a long file on several processors.
+//! Counts the facts of a summary on several processors.
 //!
-//! A block is counted by whoever gets it, the lines that start in it as a whole, and added up in the order of the file:
-//! what comes of it is the same.
+//! Each block, with all lines that start in it, is counted by one processor, and the counts are added in the
+//! order of the file. The result is the same.
 
 use std::ops::Range;
 use std::thread;
@@ -14,19 +14,19 @@ use crate::inspect::line_fingerprint::Alike;
 use crate::inspect::ordered_workers::share_out;
 use crate::inspect::tally::Counted;
 
-/// What one processor counts at once: with every line noted, that is what takes memory. And how far it looks for the
-/// end of the last line.
+/// How much one processor counts at once, which determines the memory because every line is recorded; and how
+/// far it looks for the end of the last line.
 const BLOCK: u64 = 128 << 10;
 const LAST_LINE: u64 = 4 << 10;
 const MOST_THREADS: usize = 4;
-/// Of what is shorter nothing is gained.
+/// Shorter files do not get faster.
 pub(super) const SHORTEST: u64 = 4 << 20;
 
-/// Some lines of the file, and what they come to.
+/// Some lines of the file, and their counts.
 pub(super) type Part = (Range<u64>, Counted);
 
-/// Runs `walk` with the parts of the first `end` bytes, in order. What lies between them has to be counted there: lines
-/// that are too long, and all that follows trouble with reading.
+/// Runs `walk` with the parts of the first `end` bytes, in order. The caller counts what lies between them:
+/// lines that are too long, and everything after a read error.
 pub(super) fn count<T>(
     file: &MultiFileReader,
     end: u64,
@@ -43,7 +43,7 @@ pub(super) fn count<T>(
     share_out(threads, end.div_ceil(BLOCK), hand, |parts| walk(&mut parts.flatten()))
 }
 
-/// The whole lines that start in `block`, where there are any that end nearby.
+/// The whole lines that start in `block`, if any of them ends nearby.
 fn part(
     file: &MultiFileReader,
     block: Range<u64>,
@@ -51,7 +51,7 @@ fn part(
     buffer: &mut [u8],
     alike: &mut Alike,
 ) -> std::io::Result<Option<Part>> {
-    // The byte before tells whether a line starts with the block.
+    // The previous byte tells whether a line starts with the block.
     let from = block.start.saturating_sub(1);
     let buffer = &mut buffer[inside_line(from)..][..(end.min(block.end + LAST_LINE) - from) as usize];
     file.read_exact_at(buffer, from)?;

@@ -1,5 +1,5 @@
-//! A pattern to look for in lines: ripgrep's syntax and engine, linear in time
-//! whatever the pattern, and limited in size.
+//! A pattern to search for in lines: ripgrep's syntax and engine, linear in time for every pattern, and
+//! limited in size.
 
 use std::fmt;
 use std::fmt::{Debug, Formatter};
@@ -13,7 +13,7 @@ use crate::inspect::word_search::Word;
 use crate::text::plain;
 
 const LONGEST: usize = 4 << 10;
-/// Of a compiled pattern, and of what it builds while it searches, in bytes.
+/// The limit in bytes for a compiled pattern, and for its caches while searching.
 const MOST_MEMORY: usize = 2 << 20;
 const DEEPEST: u32 = 100;
 const LONGEST_ERROR: usize = 300;
@@ -28,13 +28,13 @@ pub(crate) enum Case {
 pub(crate) struct Pattern {
     text: String,
     pub(super) matcher: RegexMatcher,
-    /// The same but for what stands beside a match, where the bytes of a line
-    /// must not be asked for that.
+    /// The pattern without its conditions on neighbouring characters, for lines whose bytes must not be asked
+    /// for them.
     pub(super) loose: Option<Box<RegexMatcher>>,
-    /// What tells the lines that may match, where that is all it takes.
+    /// Finds candidate lines, if that is all it takes.
     pub(super) word: Option<Word>,
     pub(super) sight: Sight,
-    /// Of the secrets whose marks it sees.
+    /// The secrets whose marks it can see.
     pub(super) kinds: Kinds,
 }
 
@@ -46,7 +46,7 @@ impl Pattern {
         let mut builder = RegexMatcherBuilder::new();
         builder
             .case_insensitive(case == Case::Ignored)
-            // A line is shown without its break, so none can be matched.
+            // A line is shown without its break, so a break cannot match.
             .multi_line(true)
             .crlf(true)
             .size_limit(MOST_MEMORY)
@@ -55,8 +55,8 @@ impl Pattern {
         let build = |text: &str| {
             builder.build(text).map_err(|error| InspectError::Pattern(reason(&error.to_string())))
         };
-        // The engine puts a pattern in brackets, of which the closing one would
-        // be part of a comment that the pattern ends in.
+        // The engine puts a pattern in parentheses. If the pattern ends in a comment, the closing one would
+        // be part of it.
         let commented = |error| match is_understood(text, case) {
             true => build(&format!("{text}\n")).map_err(|_| error),
             false => Err(error),
@@ -67,7 +67,7 @@ impl Pattern {
         if let Some(loosened) = loosened(text, case).filter(|_| sight == Sight::Text) {
             match build(&loosened) {
                 Ok(built) => loose = Some(Box::new(built)),
-                // Without its edges it may be nested deeper than can be read.
+                // Without the edges it may be nested too deeply to parse.
                 Err(_) => (sight, kinds) = (Sight::Marks, all_kinds()),
             }
         }
@@ -78,19 +78,19 @@ impl Pattern {
         &self.text
     }
 
-    /// Where it matches first in a text without line breaks.
+    /// The first match in a text without line breaks.
     pub(super) fn find(&self, text: &str, from: usize) -> Option<(usize, usize)> {
         let found = self.matcher.find_at(text.as_bytes(), from).ok()??;
         Some((found.start(), found.end()))
     }
 
-    /// Whether there may be a match in the bytes of a line from `from` on.
+    /// Whether the bytes of a line may match from `from` on.
     pub(super) fn may_match(&self, line: &[u8], from: usize) -> bool {
         let matcher = self.loose.as_deref().unwrap_or(&self.matcher);
         matcher.shortest_match_at(line, from).is_ok_and(|end| end.is_some())
     }
 
-    /// Where the earliest match ends that begins at `from` or later.
+    /// The end of the earliest match that begins at or after `from`.
     pub(super) fn earliest_end(&self, text: &[u8], from: usize) -> Option<usize> {
         self.matcher.shortest_match_at(text, from).ok()?
     }
@@ -102,7 +102,7 @@ impl Debug for Pattern {
     }
 }
 
-/// A parser draws where in the pattern the error is; what it says is after that.
+/// A parser marks the position of the error in the pattern; its message follows.
 fn reason(error: &str) -> String {
     let said = error.rsplit_once("error: ").map_or(error, |(_, said)| said);
     plain::line(said, LONGEST_ERROR)
@@ -115,7 +115,7 @@ mod tests {
     #[track_caller]
     fn check(pattern: &str, message: &str) {
         let error = Pattern::new(pattern, Case::Ignored).unwrap_err().to_string();
-        assert_eq!(error, format!("the pattern cannot be used: {message}"));
+        assert_eq!(error, format!("invalid pattern: {message}"));
     }
 
     #[test]

@@ -1,26 +1,25 @@
-//! Whether a match of a pattern can have a character in common with a text that
-//! stands somewhere in a line.
+//! Decides whether a match of a pattern can overlap a text somewhere in a line.
 //!
-//! The pattern's automaton is led through the text, from whatever state it may
-//! be in where the text begins, and once more from each of its characters.
-//! What a pattern asks for beside its characters is taken for granted.
+//! The pattern's automaton is run over the text, from every state that it may be in at the start of the text,
+//! and again from each of the text's characters. Conditions beside the characters themselves are assumed to
+//! hold.
 
 use regex_automata::nfa::thompson::{Config, NFA, State};
 use regex_automata::util::primitives::StateID;
 use regex_syntax::hir::Hir;
 
-/// Of the automaton, in bytes.
+/// The size limit of the automaton in bytes.
 const MOST_MEMORY: usize = 4 << 20;
 
 pub(super) struct Touch {
     nfa: NFA,
-    /// States that the pattern is in before its first character, and in all.
+    /// The states before the first character, and all states.
     first: States,
     all: States,
 }
 
 impl Touch {
-    /// Nothing where the pattern is too large to tell.
+    /// `None` if the pattern is too large to decide.
     pub(super) fn new(hir: &Hir) -> Option<Self> {
         let config = Config::new().utf8(false).nfa_size_limit(Some(MOST_MEMORY));
         let nfa = NFA::compiler().configure(config).build_from_hir(hir).ok()?;
@@ -36,7 +35,7 @@ impl Touch {
         Some(Self { nfa, first, all })
     }
 
-    /// Whether a match can begin, end or be inside of the text, or go over it.
+    /// Whether a match can begin, end or be inside the text, or span it.
     pub(super) fn reaches(&self, text: &str) -> bool {
         if self.first.has_match {
             return true;
@@ -60,7 +59,7 @@ impl Touch {
     }
 }
 
-/// States that take a character, and whether a match ends here.
+/// The states that take a character, and whether a match ends here.
 struct States {
     list: Vec<StateID>,
     seen: Vec<bool>,
@@ -72,7 +71,7 @@ impl States {
         Self { list: Vec::new(), seen: vec![false; nfa.states().len()], has_match: false }
     }
 
-    /// Adds a state, or those that it leads to without a character.
+    /// Adds a state, or those reachable from it without a character.
     fn enter(&mut self, nfa: &NFA, state: StateID) {
         let mut open = vec![state];
         while let Some(state) = open.pop() {

@@ -1,15 +1,12 @@
-//! What a pattern can see of a line, which decides how the line is searched.
+//! Decides what a pattern can see of a line, and thereby how the line is searched.
 //!
-//! The bytes of a file are searched before anything is redacted, and only what
-//! matches there is looked at as it is shown. That must not tell of secrets: a
-//! pattern that matches the line as it is shown whatever the secret is, and its
-//! bytes only where the secret has a certain letter, would ask for that letter.
-//! `^[^q]*$` does, and so does `=q|=\[redacted`. So it is found out whether a
-//! match can touch what stands in place of a secret.
+//! The bytes of a file are searched before redaction, and only matches are checked in shown form. That must
+//! not reveal secrets: a pattern that matches the shown line for every secret, but its bytes only if the
+//! secret contains a certain letter, would test for that letter. `^[^q]*$` does so, and `=q|=\[redacted`. So
+//! this module determines whether a match can touch the mark that replaces a secret.
 //!
-//! The edges of words are a match's neighbours and may be a secret's ends: in
-//! the bytes of a line with a secret they are not asked for (`=\B` would tell
-//! what it begins with), only in what is shown of it.
+//! Word edges depend on a match's neighbours, which may be the ends of a secret. They are not tested in the
+//! bytes of a line with a secret (`=\B` would reveal what it begins with), only in its shown form.
 
 use std::collections::BTreeSet;
 
@@ -23,23 +20,21 @@ use crate::redact;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sight {
-    /// No match touches a mark: where the line that is shown matches, its
-    /// bytes do, too.
+    /// No match touches a mark: if the shown line matches, so do its bytes.
     Text,
-    /// Lines with secrets have to be looked at as they are shown.
+    /// Lines with secrets have to be checked in shown form.
     Marks,
-    /// The ends of a text are meant, which a line is here: all have to be.
+    /// The pattern depends on the ends of the text, which is a line here: all lines have to be checked.
     EveryLine,
 }
 
-/// Kinds of secrets.
+/// The kinds of secrets.
 pub(super) type Kinds = BTreeSet<&'static str>;
 
 impl Sight {
-    /// Of a pattern that was compiled before, and the kinds of secrets whose
-    /// marks it may touch.
+    /// For a compiled pattern: what it sees, and the kinds of secrets whose marks it may touch.
     pub(super) fn of(pattern: &str, case: Case) -> (Self, Kinds) {
-        // Whatever is not understood may see everything.
+        // A pattern that is not understood may see everything.
         let Some(hir) = parse(pattern, case) else { return (Self::EveryLine, all_kinds()) };
         let looks = hir.properties().look_set();
         if looks.contains(Look::Start) || looks.contains(Look::End) {
@@ -48,7 +43,7 @@ impl Sight {
         let touched = touched(&without_edges(&hir));
         match touched.is_empty() {
             true => (Self::Text, touched),
-            // What stands beside a match may be a secret of any kind.
+            // The neighbours of a match may be a secret of any kind.
             false if looks.contains_word() => (Self::Marks, all_kinds()),
             false => (Self::Marks, touched),
         }
@@ -59,19 +54,19 @@ pub(super) fn all_kinds() -> Kinds {
     redact::kinds().collect()
 }
 
-/// The pattern without the edges of words, if it asks for any: it matches
-/// wherever the pattern does, whatever stands beside.
+/// The pattern without its word edges, if it has any: it matches wherever the pattern does, whatever the
+/// neighbours.
 pub(super) fn loosened(pattern: &str, case: Case) -> Option<String> {
     let hir = parse(pattern, case)?;
     hir.properties().look_set().contains_word().then(|| without_edges(&hir).to_string())
 }
 
-/// What it matches but for the edges of words, if that is a word.
+/// The word that it matches apart from word edges, if it is one.
 pub(super) fn word(pattern: &str, case: Case) -> Option<Word> {
     Word::of(&without_edges(&parse(pattern, case)?))
 }
 
-/// Whether it is a pattern as it stands.
+/// Whether it is a valid pattern on its own.
 pub(super) fn is_understood(pattern: &str, case: Case) -> bool {
     parse(pattern, case).is_some()
 }
@@ -97,9 +92,8 @@ fn without_edges(hir: &Hir) -> Hir {
     }
 }
 
-/// The kinds whose marks a match can touch but by passing over them. What is
-/// between two parts of a pattern that `.*` keeps apart may be anything, also a
-/// secret.
+/// The kinds whose marks a match can touch other than by skipping them. Text that `.*` leaves between two
+/// parts of a pattern may be anything, also a secret.
 fn touched(hir: &Hir) -> Kinds {
     if is_gap(hir) {
         return Kinds::new();
@@ -124,7 +118,7 @@ fn touched(hir: &Hir) -> Kinds {
     }
 }
 
-/// `.*` or `.+`: as good over a secret as over what is shown for it.
+/// `.*` or `.+`: matches a secret as well as its mark.
 fn is_gap(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Repetition(repetition) => {
@@ -146,7 +140,7 @@ fn has_gap(hir: &Hir) -> bool {
         }
 }
 
-/// The kinds whose marks have a character in common with a match.
+/// The kinds whose marks overlap a match.
 fn reached(hir: &Hir) -> Kinds {
     let Some(touch) = Touch::new(hir) else { return all_kinds() };
     all_kinds().into_iter().filter(|kind| touch.reaches(&redact::mark(kind))).collect()

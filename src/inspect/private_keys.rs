@@ -1,5 +1,5 @@
-//! Whether a line stands inside a private key, by what the file holds before
-//! it and after it: whoever reads a line alone sees no more than who reads all.
+//! Decides whether a line is inside a private key, from the file before and after it: a line read alone shows
+//! no more than the whole file does.
 
 use std::borrow::Cow;
 use std::io;
@@ -13,41 +13,39 @@ use crate::inspect::line_pieces::unredacted;
 use crate::redact::{self, KeyMark};
 use crate::text::plain;
 
-/// A key is over after this many bytes, whether its end was seen or not.
+/// A key ends after this many bytes, whether its end was seen or not.
 const REACH: u64 = 64 << 10;
-/// More than the longest marker, which may have been seen in half.
+/// More than the longest marker, of which only a part may have been seen.
 const MARKER: u64 = 128;
-/// What follows a marker tells whether a key does.
+/// How much of the text after a marker shows whether a key follows.
 const FOLLOWS: u64 = 256;
-/// A key whose beginning is not there ends within so many bytes, which are
-/// more than any has.
+/// A key without its beginning ends within this many bytes, which is more than any key has.
 pub(super) const ENDS_WITHIN: u64 = 16 << 10;
-/// Before the last line of a key there is one within so many.
+/// The last line of a key has another one within this many bytes before it.
 const BEFORE_LAST: u64 = 1 << 10;
-/// How far its end is looked for at once, lest each line looks again.
+/// How far to look for its end at once, so that not every line looks again.
 pub(super) const LOOKED_AHEAD: u64 = 2 * ENDS_WITHIN;
 
-/// Remembers what was looked at, so that no byte is looked at twice by who
-/// goes forward.
+/// Remembers what was examined, so that reading forward examines no byte twice.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     looked: Range<u64>,
-    /// Where the last key began that has not ended.
+    /// Where the last unfinished key began.
     begun: Option<u64>,
     ahead: Ahead,
 }
 
-/// What comes next.
+/// What follows.
 #[derive(Debug, Default)]
 struct Ahead {
-    /// Up to the line of the first marker, if there is one.
+    /// The position of the first marker's line, if there is one.
     looked: Range<u64>,
-    /// Where the lines start that are of the key which ends with that marker.
+    /// Where the lines of the key that ends with this marker start.
     key: Range<u64>,
 }
 
 impl Keys {
-    /// Whether what starts at `line` is inside of one.
+    /// Whether the text at `line` is inside a key.
     pub(super) fn inside(&mut self, view: &mut View, line: u64) -> io::Result<bool> {
         let reach = line.saturating_sub(REACH);
         if !(reach..=line).contains(&self.looked.end) || self.looked.start > reach {
@@ -64,8 +62,7 @@ impl Keys {
         self.looked.end = line;
         Ok(self.begun.is_some_and(|begun| begun >= reach))
     }
-    /// Whether what starts at `line` is of a key that ends after it, and of
-    /// which nobody knows where it began.
+    /// Whether the text at `line` belongs to a key that ends after it and whose beginning is missing.
     pub(super) fn before_end(&mut self, view: &mut View, line: u64) -> io::Result<bool> {
         let looked = &self.ahead.looked;
         let is_known = looked.contains(&line)
@@ -85,13 +82,13 @@ impl Keys {
         if !names_key(view.read(seen.max(line), upto)?) {
             return Ok(());
         }
-        // The last line may be short: those before it tell that it is of a key.
+        // The last line may be short: the lines before it show that it belongs to a key.
         let before = line.saturating_sub(BEFORE_LAST);
         let bytes = view.read(before, upto)?;
         let whole = if before > 0 { memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1) } else { 0 };
         let (mut at, mut text, mut starts) = (before + whole as u64, String::new(), Vec::new());
         for bytes in bytes[whole..].split_inclusive(|c| *c == b'\n') {
-            // Only the first line of all may be the rest of one, and as short as that.
+            // Only the first line of the file may be the rest of a key's line, and short.
             if at > 0 {
                 text.push('\n');
             }
@@ -100,7 +97,7 @@ impl Keys {
             text += &shown;
             if redact::has_key_marker(&shown) {
                 if at >= line {
-                    // Only the starts of lines are asked for.
+                    // Only starts of lines are queried.
                     let end = at + 1;
                     let start = redact::first_key_end(&text).and_then(|key| {
                         starts.iter().rev().find(|(place, _)| *place <= key.start).map(|(_, start)| *start)
@@ -121,8 +118,7 @@ pub(super) fn names_key(bytes: &[u8]) -> bool {
     redact::has_key_marker_text(bytes) || names_unseen(bytes)
 }
 
-/// Whether it is named across something that nobody sees, as where a program
-/// has coloured what it was asked for.
+/// Whether the marker contains invisible characters, such as colours from a program that was asked for them.
 fn names_unseen(bytes: &[u8]) -> bool {
     unlike_shown(bytes).any(|at| redact::has_key_marker_text(&seen(line_around(bytes, at))))
 }
@@ -133,7 +129,7 @@ fn line_around(bytes: &[u8], at: usize) -> &[u8] {
     &bytes[start..end]
 }
 
-/// Bytes without what nobody sees. Never longer than they are.
+/// Bytes without invisible characters. Never longer than the input.
 fn seen(bytes: &[u8]) -> Cow<'_, [u8]> {
     if unlike_shown(bytes).next().is_none() {
         return Cow::Borrowed(bytes);

@@ -1,5 +1,5 @@
-//! What a caller asks, as the tool and the command take it: everything may be
-//! left out, and what that means is decided here for both.
+//! A query as the tool and the command accept it. Every parameter is optional; this module sets the defaults
+//! for both.
 
 use serde::Deserialize;
 
@@ -8,8 +8,8 @@ use crate::inspect::{Ask, Case, InspectError, Mode, Pattern};
 const LINES: u64 = 50;
 const CONTEXT: usize = 3;
 const MATCHES: usize = 50;
-/// The most that may be asked for. What does not fit into an answer is had with
-/// its cursor, so these only keep slips of the hand out.
+/// The limits of parameters. What does not fit into one answer is read with its cursor, so these only catch
+/// mistakes.
 pub(crate) const MOST_CONTEXT: u16 = 1_000;
 pub(crate) const MOST_MATCHES: u32 = 100_000;
 
@@ -21,7 +21,7 @@ pub(crate) struct Question {
     pub(crate) end_line: Option<u64>,
     pub(crate) pattern: Option<String>,
     pub(crate) context_lines: Option<usize>,
-    /// Also of values.
+    /// Also the number of values.
     pub(crate) max_matches: Option<usize>,
     #[serde(default)]
     pub(crate) case_sensitive: bool,
@@ -52,7 +52,7 @@ impl ModeName {
 }
 
 impl Question {
-    /// The question as it can be answered, with room for so many characters.
+    /// The complete query, with space for this many characters.
     pub(crate) fn ask(&self, room: usize) -> Result<Ask, InspectError> {
         let cursor = self.cursor.as_deref().map(str::parse).transpose()?;
         let mode = match &self.json_path {
@@ -82,7 +82,7 @@ impl Question {
         let used: &[&str] = match mode {
             ModeName::Head | ModeName::Tail => &["lines"],
             ModeName::Range => &["lines", "start_line", "end_line"],
-            // Given with everything by some: it does no harm.
+            // Some clients send it always; that is harmless.
             ModeName::Grep => &["lines", "pattern", "context_lines", "max_matches", "case_sensitive"],
             ModeName::Summary => &["lines"],
         };
@@ -113,7 +113,7 @@ impl Question {
         })
     }
 
-    /// What was given and would change nothing was meant otherwise.
+    /// A parameter that would change nothing was meant for another mode.
     fn refuse_idle(&self, mode: &'static str, used: &[&str]) -> Result<(), InspectError> {
         let given = [
             ("pattern", self.pattern.is_some()),
@@ -162,10 +162,13 @@ mod tests {
     #[test]
     fn what_would_change_nothing_is_refused() {
         use serde_json::json;
-        check(json!({ "mode": "head", "pattern": "a" }), "`pattern` means nothing to `head`");
-        check(json!({ "pattern": "a", "start_line": 5 }), "`start_line` means nothing to `grep`");
-        check(json!({ "json_path": "$", "pattern": "a" }), "`pattern` means nothing to `json_path`");
-        check(json!({ "json_path": "$", "mode": "tail" }), "`json_path` stands alone");
+        check(json!({ "mode": "head", "pattern": "a" }), "`pattern` does not apply to mode `head`");
+        check(json!({ "pattern": "a", "start_line": 5 }), "`start_line` does not apply to mode `grep`");
+        check(json!({ "json_path": "$", "pattern": "a" }), "`pattern` does not apply to mode `json_path`");
+        check(
+            json!({ "json_path": "$", "mode": "tail" }),
+            "`json_path` cannot be combined with other parameters",
+        );
         check(json!({ "mode": "grep" }), "`pattern` is missing");
         check(json!({ "start_line": 5, "end_line": 4 }), "`end_line` is before `start_line`");
     }

@@ -1,10 +1,9 @@
-//! Which lines come again and again, in a memory that does not grow.
+//! Counts repeated lines in bounded memory.
 //!
-//! Lines are alike when they differ in their numbers alone. A line is counted
-//! from when it is first noted; when there are too many to note, those that
-//! came least are forgotten (the scheme of Misra and Gries, in batches), so
-//! what comes often stays. A count is exact where nothing was forgotten before
-//! the line was noted, and the least that there were otherwise.
+//! Two lines are the same if they differ only in their numbers. A line is counted from the time it is first
+//! recorded. If there are too many, those with the lowest counts are forgotten (the algorithm of Misra and
+//! Gries, in batches), so frequent lines stay. A count is exact if nothing was forgotten before the line was
+//! recorded, and otherwise a lower bound.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,24 +14,24 @@ const MOST: usize = 4 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     noted: HashMap<u64, Noted, BuildHasherDefault<Itself>>,
-    /// How much was taken from every count so far to forget the least.
+    /// How much was subtracted from every count so far to forget the lowest.
     taken: u64,
 }
 
 #[derive(Debug)]
 struct Noted {
-    /// Where the first of them starts, and its number.
+    /// Where the first of them starts, and its line number.
     offset: u64,
     line: u64,
     count: u64,
-    /// What had been taken when it was noted.
+    /// What had been subtracted when it was recorded.
     before: u64,
 }
 
-/// A line that came several times.
+/// A repeated line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeated {
-    /// Where the first of them starts, and its number.
+    /// Where the first of them starts, and its line number.
     pub(super) offset: u64,
     pub(super) line: u64,
     pub(super) count: u64,
@@ -40,7 +39,8 @@ pub(super) struct Repeated {
 }
 
 impl Repeats {
-    /// Notes the line of this number, which starts at `offset`, by its [hash](crate::inspect::line_fingerprint).
+    /// Records the line with this number, which starts at `offset`, by its
+    /// [hash](crate::inspect::line_fingerprint).
     pub(super) fn push(&mut self, hash: u64, line: u64, offset: u64) {
         match self.noted.entry(hash) {
             Entry::Occupied(mut noted) => noted.get_mut().count += 1,
@@ -53,7 +53,7 @@ impl Repeats {
         }
     }
 
-    /// Drops at least half of what is noted.
+    /// Forgets at least half of the records.
     fn forget(&mut self) {
         let left = |noted: &Noted| noted.count.saturating_sub(self.taken - noted.before);
         let mut counts: Vec<u64> = self.noted.values().map(left).collect();
@@ -64,7 +64,7 @@ impl Repeats {
         self.noted.retain(|_, noted| noted.count > taken - noted.before);
     }
 
-    /// Those that came most often, and more than once.
+    /// The most frequent lines that occurred more than once.
     pub(super) fn top(self, most: usize) -> Vec<Repeated> {
         let mut all: Vec<Noted> = self.noted.into_values().filter(|noted| noted.count > 1).collect();
         all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.offset.cmp(&b.offset)));
@@ -80,7 +80,7 @@ impl Repeats {
     }
 }
 
-/// Takes a hash for its own.
+/// A hasher that uses the given hash.
 #[derive(Debug, Default)]
 struct Itself(u64);
 

@@ -1,19 +1,18 @@
-//! Whether somebody still waits for an answer.
+//! Whether an answer is still wanted.
 
 use std::io;
 use std::rc::Rc;
 
-/// Asked for with every part of a file that is read, so that a long search ends
-/// soon after its caller has gone.
+/// Checked for every part of a file that is read, so that a long search ends soon after its caller has gone.
 #[derive(Clone)]
 pub(crate) struct Wanted(Rc<dyn Fn() -> bool>);
 
 #[derive(Debug, thiserror::Error)]
-#[error("nobody wants the answer any more")]
+#[error("the answer is no longer wanted")]
 struct Unwanted;
 
 impl Wanted {
-    /// To the end, whatever happens.
+    /// Reads to the end in any case.
     pub(crate) fn always() -> Self {
         Self(Rc::new(|| true))
     }

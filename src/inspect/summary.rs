@@ -1,4 +1,4 @@
-//! What a file is as a whole, in one pass.
+//! Summarizes a whole file in one pass.
 
 use std::io;
 
@@ -16,40 +16,39 @@ use crate::text::plain;
 
 const CHUNK: u64 = 256 << 10;
 const MOST_REPEATED: usize = 5;
-/// Of so many these are chosen: the lines of a private key are none of them.
+/// More lines than are shown, because lines of a private key are dropped.
 const REPEATED_LOOKED_AT: usize = 64;
 const LONGEST_REPEATED: usize = 160;
 const LONGEST_SHAPE: usize = 2000;
 
-/// What a file is as a whole.
+/// The summary of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
     pub(crate) longest_line: Option<Longest>,
-    /// Lines with a word that says so, in any case: `error`, `exception` (also
-    /// at the end of a name), `fatal`, `panic`, `traceback`, `failed`,
-    /// `failure`, `critical`; `warn`, `warning`; and not if `0` stands before
-    /// it. What else a line means by it is not known.
+    /// Lines with one of these words, in any case: `error`, `exception` (also at the end of a name), `fatal`,
+    /// `panic`, `traceback`, `failed`, `failure`, `critical`; or `warn`, `warning`; unless `0` precedes it.
+    /// The rest of the line is not interpreted.
     pub(crate) error_lines: u64,
     pub(crate) warning_lines: u64,
-    /// Of the lines that begin with one, as it is written there.
+    /// The times of the first and last line that begin with one, as written there.
     pub(crate) first_timestamp: Option<String>,
     pub(crate) last_timestamp: Option<String>,
     pub(crate) repeated: Vec<RepeatedLine>,
     pub(crate) json: Option<JsonSummary>,
 }
 
-/// Lines that are alike but for their numbers.
+/// Lines that differ only in their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RepeatedLine {
-    /// The first of them, and its number.
+    /// The first of them, and its line number.
     pub(crate) line: String,
     pub(crate) line_number: u64,
-    /// Whether there is more of it than that.
+    /// Whether the line was cut.
     pub(crate) is_cut: bool,
     pub(crate) count: u64,
-    /// Whether there are exactly so many, or at least.
+    /// Whether the count is exact, or a lower bound.
     pub(crate) is_exact: bool,
 }
 
@@ -57,9 +56,9 @@ pub(crate) struct RepeatedLine {
 pub(crate) struct JsonSummary {
     /// Types, names and lengths: `{id: number, tags?: [0..3 × string]}`.
     pub(crate) shape: String,
-    /// Whether there is more of it than that.
+    /// Whether the shape was cut.
     pub(crate) is_cut: bool,
-    /// Documents that could be read, and lines that could not.
+    /// Documents that could be parsed, and lines that could not.
     pub(crate) documents: u64,
     pub(crate) spoiled_lines: u64,
 }
@@ -101,7 +100,7 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
     }
     tally.finish();
     let warning =
-        json.as_mut().and_then(Documents::finish).map(|why| format!("not all of it is JSON: {why}"));
+        json.as_mut().and_then(Documents::finish).map(|why| format!("only a part of it is JSON: {why}"));
     let total = tally.lines;
     let json = json.map(Documents::summary);
     let repeated = repeated(lines, tally.repeats)?;
@@ -121,7 +120,7 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
     Ok(Found { total_lines: Some(total), summary, cut, warning, ..Found::default() })
 }
 
-/// Counts what comes up to a position.
+/// Counts up to a position.
 fn feed(view: &mut View, tally: &mut Tally, upto: u64) -> io::Result<()> {
     while tally.bytes < upto {
         let bytes = view.read(tally.bytes, upto.min(tally.bytes + CHUNK))?;
@@ -133,11 +132,11 @@ fn feed(view: &mut View, tally: &mut Tally, upto: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// The lines that came most often, read again where they came first: only
-/// there it shows what is secret about them.
+/// The most frequent lines, read again at their first occurrence: only there it is known what is secret about
+/// them.
 fn repeated(lines: &mut Lines, repeats: Repeats) -> io::Result<Vec<RepeatedLine>> {
     let mut ranked: Vec<_> = repeats.top(REPEATED_LOOKED_AT).into_iter().enumerate().collect();
-    // What is compressed can only be read forward.
+    // Compressed content can only be read forward.
     ranked.sort_by_key(|(_, repeated)| repeated.offset);
     let mut shown = Vec::with_capacity(ranked.len());
     for (rank, repeated) in ranked {
@@ -155,18 +154,18 @@ fn repeated(lines: &mut Lines, repeats: Repeats) -> io::Result<Vec<RepeatedLine>
     Ok(shown.into_iter().map(|(_, line)| line).take(MOST_REPEATED).collect())
 }
 
-/// Whether a text was longer than what is shown of it.
+/// Whether a text is longer than what is shown of it.
 fn is_cut(text: &str, shown: &str, most: usize) -> bool {
     shown.ends_with('…') && plain::line(text, most + 1) != shown
 }
 
-/// One document, or one in each line.
+/// One document, or one per line.
 struct Documents {
     is_lines: bool,
     scanner: Scanner,
     shape: Shape,
     broken: Option<NotJson>,
-    /// Whether there is anything in the line so far.
+    /// Whether the line has any content so far.
     begun: bool,
     read: u64,
     spoiled: u64,
@@ -196,7 +195,7 @@ impl Documents {
         }
     }
 
-    /// At the end of a document: why it is none, if it is not.
+    /// At the end of a document: the reason if it is invalid.
     fn end(&mut self) -> Option<NotJson> {
         if !std::mem::take(&mut self.begun) {
             return None;

@@ -1,4 +1,4 @@
-//! Counts what a summary tells, as the content goes by.
+//! Counts the facts of a summary while the content is read.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,22 +10,20 @@ use crate::inspect::line_fingerprint::{Alike, of_line};
 use crate::inspect::repeated_lines::Repeats;
 use crate::inspect::timestamp;
 
-/// A word that says that something went wrong, in any case: alone, or as the
-/// end of a name like `TypeError`.
+/// A word that reports an error, in any case: alone, or at the end of a name such as `TypeError`.
 const ERRORS: &str =
     r"(?:errors?|exceptions?|\b(?:fatal|panic|panicked|traceback|failed|failures?|critical))\b";
-/// Before a word, this says that there is nothing of the sort.
+/// Before such a word, this means that there is none.
 const NONE: &[u8] = b"0 ";
-/// Longer than any of these words, with what may be said before it: shared by
-/// the parts of a long line.
+/// Longer than any of these words with its prefix: the overlap of two parts of a long line.
 const WORD: usize = 32;
-/// Of a line, what its time and its repetition are told by.
+/// How much of a line is used to find its time and to compare it.
 const BEGINNING: usize = 2 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) bytes: u64,
-    /// Lines that ended.
+    /// How many lines ended.
     pub(super) lines: u64,
     pub(super) longest: Option<Longest>,
     pub(super) errors: u64,
@@ -33,8 +31,7 @@ pub(super) struct Tally {
     pub(super) first_time: Option<String>,
     pub(super) last_time: Option<String>,
     pub(super) repeats: Repeats,
-    /// The line that has not ended: where it starts, its beginning, its end, and
-    /// its length.
+    /// The unfinished line: where it starts, its beginning, its end and its length.
     start: u64,
     beginning: Vec<u8>,
     ending: Vec<u8>,
@@ -44,7 +41,7 @@ pub(super) struct Tally {
     alike: Alike,
 }
 
-/// What is counted of lines with their breaks, whatever came before.
+/// What is counted in complete lines, independent of what came before.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     bytes: u64,
@@ -65,7 +62,7 @@ pub(crate) struct Longest {
 }
 
 impl Tally {
-    /// Goes on with whatever comes next.
+    /// Continues with the next bytes.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) {
         let mut offset = self.bytes;
         self.bytes += bytes.len() as u64;
@@ -91,14 +88,14 @@ impl Tally {
         }
     }
 
-    /// At the end of the content.
+    /// Called at the end of the content.
     pub(super) fn finish(&mut self) {
         if self.length > 0 {
             self.end_line();
         }
     }
 
-    /// Goes on with lines where a line starts.
+    /// Continues with complete lines, at a line start.
     pub(super) fn add(&mut self, counted: &Counted) {
         let offset = self.bytes;
         self.bytes += counted.bytes;
@@ -119,11 +116,11 @@ impl Tally {
         self.last_time = counted.last_time.clone().or(self.last_time.take());
     }
 
-    /// A part of a line that goes on, or began before.
+    /// A part of a line that continues, or began before.
     fn part(&mut self, part: &[u8]) {
         let room = BEGINNING - self.beginning.len();
         self.beginning.extend_from_slice(&part[..part.len().min(room)]);
-        // A word may stand across.
+        // A word may span two parts.
         self.ending.extend_from_slice(part);
         self.length += part.len() as u64;
         self.look(End::OfPart);
@@ -131,7 +128,7 @@ impl Tally {
     }
 
     fn look(&mut self, end: End) {
-        // A word that begins with the first bytes was seen before, with what stands before it.
+        // A word that begins in the first bytes was already seen with what precedes it.
         let is_cut = self.length > self.ending.len() as u64;
         let from = if is_cut { self.ending.len().min(NONE.len() + 1) } else { 0 };
         self.has_error |= Word::Error.is_in(&self.ending, from, end);
@@ -167,7 +164,7 @@ impl Tally {
 }
 
 impl Counted {
-    /// Most of it is found faster in many lines than in each.
+    /// Searching many lines at once is faster than searching each.
     pub(super) fn of(chunk: &[u8], alike: &mut Alike) -> Self {
         let lines = || chunk[..chunk.len() - 1].split(|c| *c == b'\n');
         let first_time = lines().find_map(timestamp::at_start).map(str::to_owned);
@@ -190,7 +187,7 @@ impl Counted {
                 *longest = Some(Longest { line: *lines, bytes: line.len() as u64 });
             }
             for (word, count) in [(Word::Error, &mut *errors), (Word::Warning, &mut *warnings)] {
-                // With the word in it, it is counted already.
+                // A line with the word is already counted.
                 *count += u64::from(word.is_level_of(line) && !word.is_in(line, 0, End::OfLine));
             }
             hashes.extend(hash.map(|hash| (hash, *lines as u32, start)));
@@ -199,7 +196,7 @@ impl Counted {
     }
 }
 
-/// What comes after a part: where the line goes on, a word may, too.
+/// Tells whether the part continues: then a word may, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     OfLine,
@@ -213,7 +210,7 @@ enum Word {
 }
 
 impl Word {
-    /// Where the next one stands, from a position on.
+    /// Where the next occurrence is, from a position on.
     fn find(self, bytes: &[u8], from: usize) -> Option<Range<usize>> {
         match self {
             Self::Error => {
@@ -221,7 +218,7 @@ impl Word {
                 let build = || RegexBuilder::new(ERRORS).unicode(false).case_insensitive(true).build().ok();
                 COMPILED.get_or_init(build).as_ref()?.find_at(bytes, from).map(|found| found.range())
             }
-            // Some logs have one in every other line, which takes a regular expression long.
+            // Some logs have one in every other line, which is slow with a regular expression.
             Self::Warning => {
                 let mut starts = memchr2_iter(b'w', b'W', &bytes[from..]).map(|at| from + at);
                 starts.find_map(|at| Some(at..at + warning(bytes, at)?))
@@ -229,7 +226,7 @@ impl Word {
         }
     }
 
-    /// Whether a line says it by the letter that it begins with.
+    /// Whether a line's leading level letter says so.
     fn is_level_of(self, line: &[u8]) -> bool {
         match timestamp::klog_level(line) {
             Some(b'E' | b'F') => self == Self::Error,
@@ -238,7 +235,7 @@ impl Word {
         }
     }
 
-    /// How many lines there is one in.
+    /// How many lines contain one.
     fn count_lines(self, chunk: &[u8]) -> u64 {
         let (mut at, mut count) = (0, 0);
         while let Some(end) = self.end_of_first(chunk, at) {
@@ -256,7 +253,7 @@ impl Word {
         self.end_of_first(part, from).is_some_and(|stop| stop < part.len() || end == End::OfLine)
     }
 
-    /// Where the first one ends, from a position on. `0 errors` has none.
+    /// The end of the first one from a position on. `0 errors` has none.
     fn end_of_first(self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
@@ -269,7 +266,7 @@ impl Word {
     }
 }
 
-/// How long a `warn`, `warning` or `warnings` is that stands alone here, in any case.
+/// The length of a separate word `warn`, `warning` or `warnings` here, in any case.
 fn warning(bytes: &[u8], at: usize) -> Option<usize> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let begins =
@@ -281,7 +278,7 @@ fn warning(bytes: &[u8], at: usize) -> Option<usize> {
     (!bytes.get(at + length).is_some_and(is_word)).then_some(length)
 }
 
-/// Whether what stands before a word is the number nought and not the end of another.
+/// Whether the text before a word is the number zero and not the end of another number.
 fn says_none(before: &[u8]) -> bool {
     let number = before.strip_suffix(NONE);
     number.is_some_and(|before| {

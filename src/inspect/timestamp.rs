@@ -1,22 +1,20 @@
-//! Times as logs write them: where a line begins, in colours or not, behind the
-//! name of a service, behind who asked a web server, or in the member of a
-//! JSON object that is named so.
+//! Finds times as logs write them: at the beginning of a line, with or without colours, after a service name,
+//! after the client in a web server's log, or in a JSON member with such a name.
 
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// No time stands later in its line.
+/// The latest position of a time in its line.
 const LOOKED_AT: usize = 64;
-/// Nor in an object: it is among the first members.
+/// The latest position in an object: it is among the first members.
 const LOOKED_AT_IN_JSON: usize = 256;
-/// Before the time in brackets, web servers name a host, who it was, and more.
+/// In a web server's log, a host, a user and more precede the time in brackets.
 const LOOKED_AT_IN_ACCESS: usize = 192;
-/// The longest name of a service, with the blanks behind it.
+/// The longest service name, with the blanks after it.
 const LONGEST_SERVICE: usize = 80;
-/// RFC 3339 and what is near it; the dates of web servers, of syslog, and of
-/// Go's and Java's loggers. A time of day alone is none: it may as well be how
-/// long something took.
+/// RFC 3339 and similar formats; the dates of web servers, syslog, and Go's and Java's loggers. A time of day
+/// alone does not count, because it may be a duration.
 const TIME: &str = r"
         \d{4} [-/.] \d{2} [-/.] \d{2} [T\x20_] \d{2}:\d{2} (?: :\d{2} (?: [.,] \d{1,9} )? )? (?: \x20? (?: Z | [+-]\d{2}:?\d{2} ) )?
       | \d{1,2} [/\x20-] (?: Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec ) [/\x20-] \d{4} [:\x20] \d{2}:\d{2}:\d{2} (?: \x20 [+-]\d{4} )?
@@ -24,7 +22,7 @@ const TIME: &str = r"
       | [IWEF] \d{4} \x20 \d{2}:\d{2}:\d{2} \. \d{6}
     ";
 
-/// Seconds, or a thousandth and less of them, since 1970.
+/// Seconds, milliseconds or smaller units since 1970.
 const COUNTED: &str = r"\d{10} (?: \.\d{1,9} )? | 1\.\d{3,15} [eE] \+? 0?9 | \d{13} | \d{16} | \d{19}";
 
 struct Known {
@@ -56,14 +54,14 @@ impl Known {
     }
 }
 
-/// The time that a line begins with, as it is written there.
+/// The time that a line begins with, as written there.
 pub(super) fn at_start(line: &[u8]) -> Option<&str> {
     let line = uncoloured(line);
     first_of(line).or_else(|| first_of(behind_service(line)?)).or_else(|| in_access(line))
 }
 
 fn first_of(line: &[u8]) -> Option<&str> {
-    // Most lines without a time are told by their first characters.
+    // Most lines without a time are recognized by their first characters.
     let first = line.iter().find(|c| !matches!(c, b'[' | b'(' | b'<' | b'"' | b'\'' | b' '))?;
     let (looked_at, is_json) = match first {
         b'{' => (LOOKED_AT_IN_JSON, true),
@@ -81,7 +79,7 @@ fn first_of(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(time.as_bytes()).ok()
 }
 
-/// What a service printed: `docker compose logs` writes `web-1  | ` before it.
+/// The text after a service name: `docker compose logs` prints `web-1  | ` before each line.
 fn behind_service(line: &[u8]) -> Option<&[u8]> {
     let bar = memchr::memchr(b'|', &line[..line.len().min(LONGEST_SERVICE)])?;
     let name = line[..bar].strip_suffix(b" ")?.trim_ascii_end();
@@ -91,11 +89,11 @@ fn behind_service(line: &[u8]) -> Option<&[u8]> {
         .then(|| uncoloured(rest.strip_prefix(b" ").unwrap_or(rest)))
 }
 
-/// The time of a request, which stands in brackets behind who made it.
+/// The time of a request, in brackets after the client.
 fn in_access(line: &[u8]) -> Option<&str> {
     let line = &line[..line.len().min(LOOKED_AT_IN_ACCESS)];
     let at = memchr::memchr(b'[', line).filter(|&at| at > 0 && line[at - 1] == b' ')?;
-    // Host, identity and user at least; of most lines no more is looked at.
+    // At least host, identity and user; this rules out most other lines early.
     let words = line[..at].split(|c| *c == b' ').filter(|word| !word.is_empty()).count();
     if words < 3 || line.get(at + 3) != Some(&b'/') {
         return None;
@@ -103,7 +101,7 @@ fn in_access(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(Known::get()?.in_access.captures(&line[at..])?.get(1)?.as_bytes()).ok()
 }
 
-/// The level that a line of Go's klog begins with: `E1116 05:00:01.123456`.
+/// The level letter that a line of Go's klog begins with: `E1116 05:00:01.123456`.
 pub(super) fn klog_level(line: &[u8]) -> Option<u8> {
     let line = uncoloured(line);
     let digits = |range: std::ops::Range<usize>| {
@@ -121,7 +119,7 @@ pub(super) fn klog_level(line: &[u8]) -> Option<u8> {
     is_one.then(|| line[0])
 }
 
-/// A line without the colours that it begins with.
+/// A line without leading colours.
 pub(super) fn uncoloured(mut line: &[u8]) -> &[u8] {
     while let Some(rest) = line.strip_prefix(b"\x1b[") {
         let length = rest.iter().take_while(|c| matches!(c, b'0'..=b';')).count();

@@ -1,8 +1,7 @@
-//! A word in any case, looked for in a long text.
+//! Searches a long text for a word, ignoring case.
 //!
-//! An engine looks for all ways to write the beginning of such a word. Here
-//! three of its letters are compared with the text, in both cases at once and
-//! many bytes at a time, which takes a third of the time.
+//! A regex engine searches for all spellings of the word's beginning. This module compares three of its
+//! letters with the text, ignoring case and many bytes at a time, which takes a third of the time.
 
 use std::iter;
 
@@ -11,14 +10,13 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::inspect::simd::wide;
 
-/// What is looked at at once.
+/// The block size.
 const BLOCK: usize = 128;
-/// Of shorter words, there are many by chance.
+/// Shorter words occur too often by chance.
 const SHORTEST: usize = 3;
-/// So many characters that can be written in one way alone are found faster by
-/// an engine that looks for them.
+/// If this many characters have only one spelling, an engine that searches for them is faster.
 const UNIQUE: usize = 3;
-/// What tells a small letter from a capital one.
+/// The bit that distinguishes a small letter from a capital.
 const SMALL: u8 = 0x20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,14 +25,14 @@ pub(super) struct Word(Vec<Letter>);
 /// A character of ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Letter {
-    /// [`SMALL`] where both cases are meant, or nothing.
+    /// [`SMALL`] if both cases match, otherwise zero.
     either: u8,
     /// The character with these bits.
     byte: u8,
 }
 
 impl Word {
-    /// What a pattern matches, if that is a word in any case and nothing else.
+    /// What a pattern matches, if it is a single word, ignoring case.
     pub(super) fn of(hir: &Hir) -> Option<Self> {
         let mut letters = Vec::new();
         spell(hir, &mut letters)?;
@@ -43,7 +41,7 @@ impl Word {
         is_taken.then_some(Self(letters))
     }
 
-    /// One position in every line that has it.
+    /// One position in each line that contains it.
     pub(super) fn lines(&self, chunk: &[u8]) -> impl Iterator<Item = usize> {
         let mut from = 0;
         iter::from_fn(move || {
@@ -65,7 +63,7 @@ impl Word {
             }
             from += BLOCK;
         }
-        // Where the chunk ends, each place is looked at alone.
+        // At the end of the chunk, each position is checked individually.
         (from..chunk.len()).find(|at| self.is_at(chunk, *at))
     }
 
@@ -82,15 +80,15 @@ impl Letter {
     }
 }
 
-/// Some letters of a word, and how far into it they are.
+/// Some letters of a word, and their offsets in it.
 #[derive(Clone, Copy)]
 struct Sample([(usize, Letter); 3]);
 
-/// Where the letters would be, if the word began anywhere in a block.
+/// Where the letters would be if the word began anywhere in a block.
 type Places<'a> = [(&'a [u8; BLOCK], Letter); 3];
 
 impl Sample {
-    /// Passes over blocks in which no word begins.
+    /// Skips blocks in which the word does not begin.
     #[inline(always)]
     fn passed(self, chunk: &[u8], mut from: usize) -> usize {
         while let Some([(a, x), (b, y), (c, z)]) = self.places(chunk, from) {
@@ -106,7 +104,7 @@ impl Sample {
         from
     }
 
-    /// Nothing where the chunk ends.
+    /// `None` at the end of the chunk.
     #[inline(always)]
     fn places(self, chunk: &[u8], from: usize) -> Option<Places<'_>> {
         let place = |at: usize| chunk.get(from + at..)?.first_chunk();
@@ -115,14 +113,14 @@ impl Sample {
     }
 }
 
-/// A one for every place that has all the letters.
+/// One bit for every position that has all the letters.
 #[inline(always)]
 fn fits([(a, x), (b, y), (c, z)]: Places<'_>) -> [u8; BLOCK] {
     std::array::from_fn(|at| u8::from(x.is(a[at]) & y.is(b[at]) & z.is(c[at])))
 }
 
-/// Nothing where the pattern is more than a word. A letter that is also that of
-/// another alphabet (`k` is the sign of kelvins) is more.
+/// `None` if the pattern is not a single word, or if a letter also has a variant in another alphabet (`k`
+/// matches the Kelvin sign).
 fn spell(hir: &Hir, letters: &mut Vec<Letter>) -> Option<()> {
     match hir.kind() {
         HirKind::Empty => Some(()),

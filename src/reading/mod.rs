@@ -26,5 +26,5 @@ pub(crate) use results::{Artifact, Output, Partial, Results, ResultsRequest, gat
 pub(crate) use snapshot::{MAX_FINISHED_COUNTED, Snapshot, snapshot};
 pub(crate) use task_names::names;
 pub(crate) use terminal_output::{OpenOutput, OutputSource, list_commands_of, list_terminals, open_terminal};
-pub(crate) use unread::{MAX_UNREAD_COUNTED, mark_read, unread};
+pub(crate) use unread::{MAX_UNREAD_COUNTED, unread};
 pub(crate) use view::{DURATION_SAMPLES, View, find, is_alive, look_up, reaches_into, view};

@@ -23,8 +23,3 @@ pub(crate) fn unread(context: &Context, but: &[TaskId], most: u32) -> Result<(Ve
     rows.truncate(most as usize);
     Ok((rows, registry.count_unread(&project, MAX_UNREAD_COUNTED + left_out)?.saturating_sub(left_out)))
 }
-
-/// Marks the results of these tasks as handed out.
-pub(crate) fn mark_read(context: &mut Context, ids: &[TaskId]) -> Result<(), TaskError> {
-    Ok(context.registry.mark_read(ids)?)
-}

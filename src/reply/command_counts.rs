@@ -1,4 +1,4 @@
-//! How many of an agent's commands came to what, for a reply.
+//! Counts an agent's commands by outcome, for a reply.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,14 +9,14 @@ use crate::text::plain;
 
 const LONGEST_PROGRAM: usize = 40;
 
-/// From how they ended, never from what the agent says.
+/// Observed from how the commands ended; the agent's own account is not used.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct CommandsSeen {
     passed: u64,
     failed: u64,
-    /// The exit code was another program's, as with `pytest | tail`, or was not seen.
+    /// The exit code belongs to another program, as with `pytest | tail`, or was not seen.
     unknown: u64,
-    /// By a sandbox or a policy.
+    /// Refused by a sandbox or a policy.
     refused: u64,
     /// Still running when the run ended.
     unfinished: u64,
@@ -26,7 +26,7 @@ pub(crate) struct CommandsSeen {
 }
 
 impl CommandsSeen {
-    /// Of a run that is over; of one that is a single command, its own end says it.
+    /// `None` for an unfinished run, and for a run that is a single command: its own result says enough.
     pub(super) fn of(view: &View) -> Option<Self> {
         let counts = view.evidence.as_ref()?.commands.clone()?;
         let CommandCounts { passed, failed, unknown, refused, unfinished, hidden_by } = counts.clone();

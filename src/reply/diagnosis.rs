@@ -1,5 +1,4 @@
-//! `registry_info` about this machine: what works, what can be configured, and
-//! what was done to a registry that was not in order.
+//! `registry_info` replies about this machine: what works, the configuration keys, and a repaired registry.
 
 use std::path::PathBuf;
 
@@ -14,7 +13,7 @@ use crate::tasks::{self, Check, CheckVerdict, Mended};
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Diagnosis {
     pub(crate) checks: Vec<CheckRow>,
-    /// No check is bad.
+    /// No check has the verdict `bad`.
     pub(crate) healthy: bool,
 }
 
@@ -39,18 +38,18 @@ pub(crate) struct Keys {
 #[derive(Debug, Serialize, JsonSchema)]
 struct KeyRow {
     name: &'static str,
-    /// As it would stand in the file; absent for keys that have none.
+    /// As written in the configuration file; absent for keys without a default.
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<&'static str>,
     meaning: &'static str,
 }
 
-/// A registry brought in line with the run directories.
+/// The result of repairing the registry from the run directories.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Rebuilt {
     #[schemars(extend("enum" = ["rebuild"]))]
     operation: &'static str,
-    /// How many tasks it has.
+    /// How many tasks the registry has now.
     tasks: usize,
     pub(crate) message: String,
 }
@@ -89,7 +88,7 @@ impl Rebuilt {
         let (tasks, message) = match rebuilt {
             tasks::Rebuilt::Anew { tasks } => {
                 let made =
-                    format!("made a new registry of {} from the run directories", count(*tasks, "task"));
+                    format!("created a new registry of {} from the run directories", count(*tasks, "task"));
                 (*tasks, format!("{made}; the old one is kept beside it"))
             }
             tasks::Rebuilt::Mended(mended) => (mended.tasks, mended_message(mended)),
@@ -101,11 +100,11 @@ impl Rebuilt {
 fn mended_message(mended: &Mended) -> String {
     let Mended { restored, ended, removed, tasks } = mended;
     let parts = [
-        (*restored, format!("put back {} that had no row", count(*restored, "run"))),
-        (*ended, format!("ended {} whose run directory is gone, as failed", count(*ended, "open task"))),
-        (*removed, format!("removed {} whose run directory is gone", count(*removed, "finished task"))),
+        (*restored, format!("restored {} without a row", count(*restored, "run"))),
+        (*ended, format!("marked {} without a run directory as failed", count(*ended, "open task"))),
+        (*removed, format!("removed {} without a run directory", count(*removed, "finished task"))),
     ];
     let done: Vec<String> =
         parts.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text).collect();
-    format!("{}; the registry has {} now", done.join(", "), count(*tasks, "task"))
+    format!("{}; the registry now has {}", done.join(", "), count(*tasks, "task"))
 }

@@ -1,5 +1,4 @@
-//! The envelope around every reply but a run's own report: S2's, field for
-//! field.
+//! The envelope around every reply except a run's own report, with the fields of S2.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,18 +9,18 @@ use crate::model::Timestamp;
 
 const VERSION: &str = "3.6";
 
-/// A reply: what was asked of which tool, and either `data` or `error`.
+/// A reply: the tool that answers, and either `data` or `error`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Envelope<M, D> {
-    /// Of the format of all replies.
+    /// The version of the format of all replies.
     #[schemars(extend("const" = VERSION))]
     version: &'static str,
-    /// Of the format of this category: `codex/v3.6/{category}/v1`.
+    /// The version of this category's format: `codex/v3.6/{category}/v1`.
     schema_id: String,
-    /// Which tool or command replies.
+    /// The tool or command that replies.
     tool: &'static str,
     tool_category: Category,
-    /// A UUID, new for every reply.
+    /// A UUID, new for each reply.
     request_id: String,
     ts: Timestamp,
     status: Status,
@@ -34,7 +33,7 @@ pub(crate) struct Envelope<M, D> {
     error: Option<ErrorBody>,
 }
 
-/// Whose reply it is, when it was made, and its own name.
+/// Identifies a reply: its tool, its time and its id.
 #[derive(Debug, Clone)]
 pub(crate) struct Stamp {
     pub(crate) tool: &'static str,
@@ -76,21 +75,21 @@ enum Status {
     Error,
 }
 
-/// An object with nothing in it.
+/// An object without fields.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct Nothing {}
 
-/// Why there is no `data`.
+/// Why `data` is missing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ErrorBody {
     #[schemars(extend("enum" = ["TIMEOUT", "VALIDATION", "TOOL_ERROR", "NOT_FOUND", "UNSUPPORTED", "INTERNAL"]))]
     code: &'static str,
     /// One line: what went wrong.
     message: String,
-    /// `reason` in one word, and the values that the message names.
+    /// `reason` as one word, and the values that the message names.
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
-    /// Whether the same request may succeed the next time.
+    /// Whether the same request may succeed if repeated.
     retryable: bool,
     /// One line: what to try instead.
     #[serde(skip_serializing_if = "Option::is_none")]

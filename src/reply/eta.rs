@@ -1,4 +1,4 @@
-//! When a run may be over, for a reply.
+//! Estimates when a run will end, for a reply.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::progress::eta;
 use crate::reading::View;
 use crate::reply::report_text::duration;
 
-/// What is left in whole seconds, as a range, from how long runs of this agent in this project took.
+/// Remaining whole seconds as a range, estimated from earlier runs of this agent in this project.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct Eta {
     low_s: u64,
     high_s: u64,
-    /// How many runs it is from.
+    /// The number of runs that the estimate is based on.
     samples: usize,
 }
 
@@ -25,7 +25,7 @@ impl Eta {
         Self { low_s, high_s, samples }
     }
 
-    /// `None` of a run that does not work, and where too few have taken longer.
+    /// `None` for a run that is not working, and if too few earlier runs took longer than this one has.
     pub(crate) fn of(view: &View, now: Timestamp) -> Option<Self> {
         let elapsed = Duration::from_millis(now.millis_since(view.row.started_at?));
         let found = eta(&view.took, elapsed)?;
@@ -33,12 +33,12 @@ impl Eta {
         Some(Self { low_s, high_s, samples: found.samples })
     }
 
-    /// `20 s to 1m05s left, by 5 earlier runs`.
+    /// `20 s to 1m05s left, based on 5 earlier runs`.
     pub(crate) fn line(&self) -> String {
-        format!("{}, by {} earlier runs", self.short(), self.samples)
+        format!("{}, based on {} earlier runs", self.short(), self.samples)
     }
 
-    /// `20 s to 1m05s left`, where there is no room to say how that is known.
+    /// `20 s to 1m05s left`, where space is short.
     pub(crate) fn short(&self) -> String {
         let (low, high) = (duration(self.low_s * 1000), duration(self.high_s * 1000));
         format!("{low} to {high} left")

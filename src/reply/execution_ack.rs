@@ -1,4 +1,4 @@
-//! `execution_ack`: a task was taken in. No output: that is what results are for.
+//! `execution_ack`: a task was accepted. It has no output; results have.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::submit::Accepted;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AckMeta {
-    /// 0 means that it runs.
+    /// 0 if the task is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) queue_position: Option<usize>,
     /// Finished runs of this project that nobody has read.
@@ -25,26 +25,26 @@ pub(crate) struct AckMeta {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Ack {
     pub(crate) task_id: TaskId,
-    /// The agent's own conversation; absent until it is known.
+    /// The agent's conversation id; absent until it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
     accepted: bool,
     #[schemars(extend("enum" = ["background"]))]
     capability: &'static str,
-    /// When it started, or, while it waits its turn, when it was taken in.
+    /// When the run started; for a queued task, when it was accepted.
     started_at: Timestamp,
-    /// The same request had been taken in before; this is its task.
+    /// The same request was accepted before; this is its task.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     deduplicated: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
-    /// What came of it, or how far it is, where the call was to wait for it.
+    /// The result, or the progress so far, if the call was to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Box<TaskResult>>,
 }
 
 impl Ack {
-    /// `position` counts from 1 for a task that waits, and is 0 for one that runs.
+    /// `position` counts queued tasks from 1, and is 0 for a running task.
     pub(crate) fn of(
         accepted: &Accepted,
         row: &Row,
@@ -64,10 +64,10 @@ impl Ack {
         (AckMeta { queue_position: position, notice: None }, ack)
     }
 
-    /// All of it as text, with what can be done `next`, where no result goes with it.
+    /// The whole reply as text. Ends with what to do `next` unless a result follows.
     pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: TextLimits) -> String {
         let known = if self.deduplicated { " (the same request as before)" } else { "" };
-        // One that waits its turn has not started.
+        // A queued task has not started.
         let waits = meta.queue_position.is_some_and(|position| position > 0);
         let mut text = format!(
             "{tool}\nstatus: accepted{known}\ntask_id: {}\nsubagent_thread_id: {}\n{}: {}\n",

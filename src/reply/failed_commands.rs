@@ -1,16 +1,16 @@
-//! The commands that failed, each with what became of the same line later.
+//! Lists the commands that failed, and whether the same line passed later.
 
 use crate::evidence::{EarlierError, EarlierErrors};
 use crate::progress::inner_command;
 use crate::text::plain;
 
-/// Short enough that no line is cut before it says what succeeded.
+/// Short enough that a line is never cut before the command that succeeded.
 const LONGEST_COMMAND: usize = 50;
 const LONGEST_MESSAGE: usize = 60;
-/// With the line that counts the others, a text shows as many of a list.
+/// A text shows this many items of a list, plus the line that counts the rest.
 const MOST: usize = 4;
 
-/// The first of them, and how many there are beside.
+/// The first failed commands, and how many more there are.
 pub(super) fn lines(errors: &EarlierErrors) -> Vec<String> {
     let more = errors.list.len().saturating_sub(MOST) + errors.left_out;
     let more = (more > 0).then(|| format!("{more} more in evidence.json"));
@@ -22,10 +22,10 @@ fn line(error: &EarlierError) -> String {
     let shown = |command: &str| plain::line(inner_command(command), LONGEST_COMMAND);
     let later = match (&error.succeeded_since, &error.tree_moved_by) {
         (Some(_), _) if error.same_command => "passed later".to_owned(),
-        // As older programs told it.
+        // Written by older versions.
         (Some(since), _) => format!("`{}` succeeded after it", shown(since)),
         (None, Some(by)) => format!("passed only after `{}`", shown(by)),
-        (None, None) if error.unknown_since => "ran again, with what result is not known".to_owned(),
+        (None, None) if error.unknown_since => "ran again, result unknown".to_owned(),
         (None, None) => "not run again".to_owned(),
     };
     let message = plain::line(&error.error_message, LONGEST_MESSAGE);
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(lines(&moved)[0], format!("{failed}passed only after `git stash`"));
         let mut unknown = errors(None, 1);
         unknown.list[0].unknown_since = true;
-        assert_eq!(lines(&unknown)[0], format!("{failed}ran again, with what result is not known"));
+        assert_eq!(lines(&unknown)[0], format!("{failed}ran again, result unknown"));
     }
 
     #[test]

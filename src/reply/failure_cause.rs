@@ -1,5 +1,5 @@
-//! Why a run failed, for a reply: what the failed commands and the agent's own
-//! events show, beside the fault that ended the run.
+//! Explains a failed run in a reply: the fault that ended it, its failed commands, and the agent's own
+//! events.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,19 +13,19 @@ use crate::text::plain;
 
 const LONGEST: usize = 400;
 
-/// Empty where nothing is known but the fault itself.
+/// Empty if only the fault itself is known.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct Cause {
-    /// What kind of error the first one is, in the words of the tool that reported it.
+    /// The type of the first error, as the tool reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error_type: Option<String>,
-    /// The first error of the first command that still failed.
+    /// The first error of the first command that did not pass later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) first_error: Option<String>,
-    /// The command that it is from.
+    /// The command that printed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) failed_command: Option<String>,
-    /// The project's own files that errors are in.
+    /// The project's own files that contain errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed_files: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,26 +57,26 @@ impl Cause {
     }
 }
 
-/// What follows from the errors alone; a `hint` of the fault is told by itself.
+/// Suggestions from the errors, without the fault's own `hint`, which is shown separately.
 pub(super) fn suggestions(errors: &ErrorEvidence, hint: Option<&str>) -> Vec<String> {
     let own = errors.suggestions.iter().filter(|one| Some(one.as_str()) != hint);
     own.map(|one| shown(one)).collect()
 }
 
-/// What still failed when a run ended that did not fail itself.
+/// What still failed at the end of a run that did not itself fail.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Unresolved {
-    /// The first error of the first command that still failed.
+    /// The first error of the first command that did not pass later.
     pub(super) error_message: String,
     #[serde(flatten)]
     pub(super) cause: Cause,
-    /// What follows from the errors.
+    /// Suggestions from the errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) suggestions: Vec<String>,
 }
 
 impl Unresolved {
-    /// The beginning of the message alone, of a run that is over.
+    /// Only the beginning of the message, for a finished run.
     pub(super) fn line_of(view: &View) -> Option<String> {
         let errors = view.evidence.as_ref()?.errors.as_ref();
         Self::of(errors, Facts::of(view).trouble.as_ref()).map(|unresolved| unresolved.line())
@@ -86,7 +86,7 @@ impl Unresolved {
         title(&self.error_message)
     }
 
-    /// Of a run without `trouble`: what else failed is told with that.
+    /// `None` if the run has `trouble`: other failures are then shown with it.
     pub(super) fn of(errors: Option<&ErrorEvidence>, trouble: Option<&Trouble>) -> Option<Self> {
         let errors = errors.filter(|_| trouble.is_none())?;
         Some(Self {

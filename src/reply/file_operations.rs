@@ -1,5 +1,4 @@
-//! What became of the files, for a reply: names, counts, and where they come
-//! from. Everything else is in `evidence.json`.
+//! File changes for a reply: names, counts and their source. `evidence.json` has the rest.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -13,23 +12,23 @@ use crate::model::TaskId;
 use crate::reading::View;
 use crate::text::plain;
 
-/// Of each list; the counts are of all.
+/// At most this many names per list; the counts include all.
 const MOST_NAMED: usize = 100;
 const MOST_CONTENTS: usize = 20;
 const MOST_COMMITS: usize = 20;
 /// Runs in the same checkout that the text names.
 const MOST_SHARED: usize = 3;
-/// More than a text shows of a list.
+/// More than a text shows of one list.
 const SHOWN: usize = 5;
 const MOST_IGNORED: usize = 20;
 const LONGEST_SUBJECT: usize = 100;
 const LONGEST_PATH: usize = 400;
 const LONGEST_REASON: usize = 140;
-/// How much of a commit's name the text shows.
+/// How much of a commit hash the text shows.
 const SHORT: usize = 10;
 
-/// Paths are below the top of the checkout. One that cannot be shown as it is
-/// stands in quotes with escapes, as git has it.
+/// Paths are relative to the top of the checkout. Paths with unprintable characters are quoted and escaped as
+/// git does it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FileOperations {
     modified_files: Vec<String>,
@@ -37,65 +36,61 @@ pub(crate) struct FileOperations {
     deleted_files: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     renamed_files: Vec<Renamed>,
-    /// Files that became executable or ceased to be, and nothing else.
+    /// Files that only became executable, or stopped being executable.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mode_changed_files: Vec<String>,
-    /// Files that became links, or links that became files.
+    /// Files that became links, and links that became files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     type_changed_files: Vec<String>,
-    /// Repositories inside that came, went or are on another commit.
+    /// Nested repositories that were added, removed, or moved to another commit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     submodules: Vec<Moved>,
-    /// How many files changed, whether they are named here or not; null where
-    /// that is not known.
+    /// How many files changed, listed or not; null if unknown.
     files_changed: Option<usize>,
-    /// How many of them are in none of the lists; `evidence.json` has them.
+    /// How many of them no list here names; `evidence.json` has them.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: usize,
-    /// Files that are tracked as before and not checked out any more; none of
-    /// them counts as changed.
+    /// Tracked files that are no longer checked out. They do not count as changed.
     #[serde(skip_serializing_if = "is_zero")]
     no_longer_checked_out: usize,
-    /// Added and removed together; null where that is not known of every file.
+    /// Lines added and removed in all files; null if unknown for any of them.
     lines_changed: Option<u64>,
     lines_added: Option<u64>,
     lines_removed: Option<u64>,
-    /// What the first of them hold now; `evidence.json` has all.
+    /// The new content of the first files; `evidence.json` has all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     contents: Vec<Content>,
-    /// What paths are below, where it is not the run's directory.
+    /// The directory that paths are relative to, if it is not the run's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<String>,
-    /// `git`: the tree before and after. `agent_events`: what the agent reported
-    /// it had changed. `none`: nothing is known.
+    /// `git`: the tree before and after. `agent_events`: what the agent reported. `none`: nothing is known.
     #[schemars(extend("enum" = ["git", "agent_events", "read_only", "none"]))]
     source: &'static str,
-    /// Why it is not git.
+    /// Why the source is not git.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Where the checkout stood before and after; absent where it stayed.
+    /// The checkout's branch and commit before and after; absent if unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     head: Option<HeadMoved>,
-    /// What was committed during the run, the youngest first.
+    /// Commits made during the run, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commits: Vec<Made>,
-    /// How many more were; `evidence.json` has them.
+    /// How many more commits there are; `evidence.json` has them.
     #[serde(skip_serializing_if = "is_zero")]
     commits_left_out: usize,
-    /// What git ignores and was touched all the same; it is not read.
+    /// Ignored files that were changed. Their content is not read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<Ignored>,
-    /// How many more were; `evidence.json` has them.
+    /// How many more ignored files there are; `evidence.json` has them.
     #[serde(skip_serializing_if = "is_zero")]
     ignored_left_out: usize,
-    /// Tasks that worked in the same checkout at the same time: their changes
-    /// are among these.
+    /// Tasks that worked in the same checkout at the same time. Their changes are included here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overlapped_with: Vec<TaskId>,
-    /// What could not be found out.
+    /// What could not be determined.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) incomplete: Vec<String>,
-    /// How many of each kind there are, where a text does not name them all.
+    /// Counts by kind, if a text does not name all files.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_kind: Option<BTreeMap<&'static str, usize>>,
 }
@@ -115,7 +110,7 @@ struct Renamed {
     to: String,
 }
 
-/// A repository inside; a commit is null where it was, or is, not there.
+/// A nested repository; a commit is null if there was none, or is none now.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Moved {
     path: String,
@@ -131,9 +126,9 @@ struct HeadMoved {
 
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 struct At {
-    /// Null where it is on none.
+    /// Null without a branch.
     branch: Option<String>,
-    /// Null where nothing was ever committed.
+    /// Null before the first commit.
     commit: Option<String>,
 }
 
@@ -145,15 +140,15 @@ struct Made {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Ignored {
-    /// One that ends in a slash is a whole directory.
+    /// A path that ends in a slash is a whole directory.
     path: String,
-    /// `modified`: something of it was made, changed, removed or only touched.
+    /// `modified`: something in it was created, changed, removed or only touched.
     #[schemars(extend("enum" = ["added", "modified", "deleted", "unknown"]))]
     change: &'static str,
 }
 
 impl FileOperations {
-    /// What is known of a finished run.
+    /// File changes of a finished run.
     pub(super) fn seen(view: &View) -> Option<Self> {
         let cwd = view.request.as_ref().map(|request| request.cwd.as_path());
         Some(Self::of(&view.evidence.as_ref()?.files, cwd))
@@ -226,14 +221,14 @@ impl FileOperations {
     /// `3 changed, +10 -2 lines (git)`.
     pub(super) fn line(&self) -> String {
         let reason = self.reason.as_deref().unwrap_or_default();
-        let Some(files) = self.files_changed else { return format!("not known ({reason})") };
+        let Some(files) = self.files_changed else { return format!("unknown ({reason})") };
         let lines = match self.lines_added.zip(self.lines_removed) {
-            None => "lines not known".to_owned(),
+            None => "lines unknown".to_owned(),
             Some((0, 0)) => "0 lines".to_owned(),
             Some((added, removed)) => format!("+{added} -{removed} lines"),
         };
         let root = match &self.root {
-            Some(root) if files > 0 => format!("; paths below {root}"),
+            Some(root) if files > 0 => format!("; paths relative to {root}"),
             Some(_) | None => String::new(),
         };
         let hidden = match self.no_longer_checked_out {
@@ -250,7 +245,7 @@ impl FileOperations {
         let shared = if others.is_empty() {
             String::new()
         } else {
-            format!("; with what {} changed here meanwhile", others.join(", "))
+            format!("; includes changes that {} made at the same time", others.join(", "))
         };
         let unknown = if self.incomplete.is_empty() { "" } else { "; incomplete" };
         let counted = |kinds: &BTreeMap<_, _>| {
@@ -260,7 +255,7 @@ impl FileOperations {
         format!("{files} changed{kinds}, {lines}{hidden} ({}{root}{because}{shared}{unknown})", self.source)
     }
 
-    /// What became of each file that is named here.
+    /// The named files, each with its change.
     pub(super) fn names(&self) -> Vec<String> {
         let kinds = [
             ("modified", &self.modified_files),
@@ -283,7 +278,7 @@ impl FileOperations {
         self.left_out
     }
 
-    /// `main 0a1b2c3d4e -> other 5f6a7b8c9d`, where it moved.
+    /// `main 0a1b2c3d4e -> other 5f6a7b8c9d`, if the checkout moved.
     pub(super) fn head_line(&self) -> Option<String> {
         let HeadMoved { from, to } = self.head.as_ref()?;
         let at = |at: &At| {
@@ -293,13 +288,13 @@ impl FileOperations {
         Some(format!("{} -> {}", at(from), at(to)))
     }
 
-    /// What was committed, and how much more.
+    /// The commits, and how many more there are.
     pub(super) fn commit_lines(&self) -> (Vec<String>, usize) {
         let line = |made: &Made| format!("{} {}", commit(Some(&made.hash)), made.subject);
         (self.commits.iter().map(line).collect(), self.commits_left_out)
     }
 
-    /// What was ignored and touched, and how much more.
+    /// The ignored files that were changed, and how many more there are.
     pub(super) fn ignored_lines(&self) -> (Vec<String>, usize) {
         let line = |one: &Ignored| format!("{} {}", one.change, one.path);
         (self.ignored.iter().map(line).collect(), self.ignored_left_out)
@@ -329,7 +324,7 @@ fn list(change: &FileRecord) -> List {
     }
 }
 
-/// Of more than a text names.
+/// Counts by kind, if there are more changes than a text names.
 fn by_kind(changes: &[FileRecord]) -> Option<BTreeMap<&'static str, usize>> {
     let mut counts = BTreeMap::new();
     for change in changes {

@@ -1,4 +1,4 @@
-//! What a file is as a whole: counts, times, what repeats, and its shape.
+//! Summarizes a whole file: counts, times, repeated lines and JSON shape.
 
 use std::fmt::Write;
 
@@ -13,16 +13,16 @@ pub(super) struct FileSummary {
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     longest_line: Option<LongestLine>,
-    /// Lines with a word such as `error`, `failed` or `panic`, whatever they mean by it.
+    /// Lines with a word such as `error`, `failed` or `panic`, in any meaning.
     error_count: u64,
     /// Lines with `warn` or `warning`.
     warning_count: u64,
-    /// Of the lines that begin with a time, as it is written there.
+    /// From the lines that begin with a time, as written there.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_timestamp: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_timestamp: Option<String>,
-    /// Lines that are alike but for their numbers, the most frequent first.
+    /// Lines that differ only in numbers, most frequent first.
     repeated_lines: Vec<Repeated>,
     #[serde(skip_serializing_if = "Option::is_none")]
     json: Option<Json>,
@@ -36,11 +36,11 @@ struct LongestLine {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Repeated {
-    /// The first of them, or its beginning.
+    /// The first such line, or its beginning.
     line: String,
     line_number: u64,
     count: u64,
-    /// Exactly so many; otherwise at least.
+    /// Whether `count` is exact; otherwise it is a lower bound.
     exact: bool,
     #[serde(skip)]
     is_cut: bool,
@@ -51,7 +51,7 @@ struct Json {
     /// Types, names and lengths.
     shape: String,
     documents: u64,
-    /// Lines that are no JSON.
+    /// Lines that are not JSON.
     spoiled_lines: u64,
     #[serde(skip)]
     is_cut: bool,
@@ -83,22 +83,24 @@ impl FileSummary {
         }
     }
 
-    /// How to see the rest of what was cut.
+    /// How to read what was cut.
     pub(super) fn rest(&self) -> Option<String> {
         let cut = self.repeated_lines.iter().find(|repeated| repeated.is_cut);
         let line = cut.map(|Repeated { line_number, .. }| {
-            format!("what ends in … is cut; the range {line_number} to {line_number} shows such a line whole")
+            format!(
+                "lines ending in … are cut; read one in full with the range {line_number} to {line_number}"
+            )
         });
         let is_deep = self.json.as_ref().is_some_and(|json| json.is_cut);
-        let shape =
-            is_deep.then(|| "the shape is cut; a JSON path such as $.* or $[0] leads further in".to_owned());
+        let shape = is_deep
+            .then(|| "the shape is cut; use a JSON path such as $.* or $[0] to see deeper levels".to_owned());
         let rest: Vec<String> = line.into_iter().chain(shape).collect();
         (!rest.is_empty()).then(|| rest.join("; "))
     }
 
-    /// A line for each fact.
+    /// One line per fact.
     pub(super) fn write(&self, text: &mut String) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "lines: {}\nbytes: {}", self.lines, self.bytes);
         if let Some(longest) = &self.longest_line {
             let _ = writeln!(text, "longest_line: {} bytes in line {}", longest.bytes, longest.line_number);
@@ -111,13 +113,13 @@ impl FileSummary {
             let least = if *exact { "" } else { "at least " };
             let _ = writeln!(
                 text,
-                "repeated_line: {least}{count} lines are alike but for numbers, the first is line {line_number}: {line}"
+                "repeated_line: {least}{count} lines differ only in numbers; the first is line {line_number}: {line}"
             );
         }
         if let Some(json) = &self.json {
             let _ = writeln!(
                 text,
-                "json: {} documents, {} lines that are none\nshape: {}",
+                "json: {} documents, {} lines that are not JSON\nshape: {}",
                 json.documents, json.spoiled_lines, json.shape
             );
         }

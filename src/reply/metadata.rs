@@ -1,5 +1,5 @@
-//! What is known about a run beside its summary: time, tokens, and, where it
-//! went wrong, why and how far it came. Absent rather than guessed.
+//! Metadata of a run: time, tokens, and for a failed run why it failed and how far it came. What is unknown
+//! is absent, not guessed.
 
 use std::path::PathBuf;
 
@@ -27,38 +27,38 @@ pub(crate) struct Metadata {
     /// Present once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_operations: Option<FileOperations>,
-    /// How many commands came to what. Present once an agent's run is finished that ran any.
+    /// Command counts by outcome. Present once an agent's run is finished, if it ran commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     commands: Option<CommandsSeen>,
-    /// Present where tests were seen to run.
+    /// Present if tests were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     test_results: Option<TestsSeen>,
-    /// The task that this one goes on with, where it is a resumed one.
+    /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_task_id: Option<String>,
-    /// Present once the agent has named its thread.
+    /// Present once the agent has reported its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_info: Option<Thread>,
     /// Present when the run failed or was ended by a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_context: Option<ErrorContext>,
-    /// Present when the run did not fail and a command of it, or an action, still did.
+    /// Present if the run itself did not fail, but a command or an action still did.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved_error: Option<Unresolved>,
-    /// Other commands that failed, each with what became of the same line later.
+    /// Other failed commands, each with whether the same line passed later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     earlier_errors: Vec<String>,
-    /// The task's state, in the spelling of `state`.
+    /// The task's state, spelled as in `state`.
     task_status: &'static str,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Thread {
     thread_id: String,
-    /// The part of the input that came from the cache, 0 to 1.
+    /// The share of the input that came from the cache, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_hit_rate: Option<f64>,
-    /// What this run used; without what its thread had used before.
+    /// Tokens of this run, without earlier runs of its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_usage: Option<Tokens>,
 }
@@ -70,7 +70,7 @@ struct ErrorContext {
         "TIMEOUT"
     ]))]
     code: String,
-    /// Why the run failed, or was ended.
+    /// Why the run failed or was ended.
     error_message: String,
     #[serde(flatten)]
     cause: Cause,
@@ -80,23 +80,23 @@ struct ErrorContext {
     timeout_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     elapsed_seconds: Option<f64>,
-    /// How far a run came that did not get to its own end.
+    /// How far the run came before it was ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_results: Option<PartialResults>,
     /// What to try next.
     suggestions: Vec<String>,
-    /// Whether the same request may succeed the next time.
+    /// Whether the same request may succeed if repeated.
     retryable: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct PartialResults {
-    /// The last 50 events at most, as the agent wrote them, long texts cut.
+    /// At most the last 50 events, as the agent wrote them, with long texts cut.
     #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     last_events: Vec<Value>,
-    /// The last 2,048 bytes at most.
+    /// At most the last 2,048 bytes.
     last_output: String,
-    /// Of the whole output.
+    /// The size of the whole output.
     total_bytes: u64,
     /// Where the whole output is.
     file: PathBuf,

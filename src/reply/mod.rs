@@ -1,7 +1,7 @@
-//! What replies look like: plain types made from what the use cases return,
-//! the same for every surface, and the text that goes with them.
+//! The form of replies: plain types built from what the use cases return, the same for every surface, and the
+//! text that goes with them.
 //!
-//! Nothing here reads a file, a clock, or the environment, and nothing prints.
+//! Nothing here reads a file, the clock or the environment, and nothing prints.
 
 mod command_counts;
 mod diagnosis;
@@ -18,6 +18,7 @@ mod metadata;
 mod next_steps;
 mod output_reply;
 mod pinning;
+mod progress;
 mod progress_text;
 mod registry_info;
 mod report;
@@ -54,6 +55,7 @@ pub(crate) use result_set::{ResultMeta, TaskResult};
 pub(crate) use schema::{SCHEMAS, advertised, advertised_report, schema};
 pub(crate) use setup_reply::SetupReply;
 pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};
+pub(crate) use task_facts::Facts;
 pub(crate) use task_lists::{events, reports, snapshot};
 pub(crate) use terminal::{TerminalList, TerminalOutput, TerminalRow};
 pub(crate) use text_layout::Page;

@@ -1,16 +1,16 @@
-//! What to do now, in the words of the reader's surface.
+//! Suggests what to do next, as commands or as tool calls.
 
 use crate::failure::Voice;
 use crate::model::{Outcome, State, TaskId};
 use crate::reading::{Results, View};
 
-/// A task and what one can do with it.
+/// A task and what can be done with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Next {
     id: TaskId,
     state: State,
     can_resume: bool,
-    /// It has output to look at.
+    /// It has output.
     printed: bool,
     /// A part of its output is in the same reply.
     shown: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Next {
     long: bool,
 }
 
-/// As lines are cut, where nobody has configured otherwise.
+/// The default length at which lines are cut.
 const LINE: usize = 200;
 
 impl Next {
@@ -35,18 +35,18 @@ impl Next {
         Self { id: view.row.id.clone(), state: view.state(), can_resume, printed, shown: false, long }
     }
 
-    /// A task that was only just taken in.
+    /// For a task that was just accepted.
     pub(crate) fn started(id: &TaskId) -> Self {
         let state = State::Working;
         Self { id: id.clone(), state, can_resume: false, printed: true, shown: false, long: false }
     }
 
-    /// Beside what was gathered of it.
+    /// For a reply with these results.
     pub(crate) fn beside(results: &Results) -> Self {
         Self { shown: results.output.is_some(), ..Self::of(&results.view) }
     }
 
-    /// One action a line, the likeliest first.
+    /// One action per line, the most likely first.
     pub(crate) fn actions(&self, voice: Voice) -> Vec<String> {
         match voice {
             Voice::Shell => self.commands(),
@@ -63,7 +63,7 @@ impl Next {
             ],
             State::Pending | State::Working => vec![
                 format!(
-                    "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end, and the run goes on meanwhile"
+                    "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end; the run continues meanwhile"
                 ),
                 format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
             ],
@@ -72,7 +72,7 @@ impl Next {
                     "delegate_status {} lists the other tasks".to_owned()
                 } else if self.shown {
                     format!(
-                        "inspect_output {{\"task_id\": \"{id}\"}} reads the output in pieces, one stream at a time"
+                        "inspect_output {{\"task_id\": \"{id}\"}} reads its output in pieces, one stream at a time"
                     )
                 } else {
                     format!(
@@ -80,7 +80,7 @@ impl Next {
                     )
                 };
                 let resume = format!(
-                    "delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} goes on with its thread"
+                    "delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} continues its thread"
                 );
                 let whole = format!(
                     "inspect_output {{\"task_id\": \"{id}\", \"artifact\": \"result.json\", \"json_path\": \"$.summary\"}} \
@@ -114,7 +114,7 @@ impl Next {
                 } else {
                     "`delegator status` lists the other tasks".to_owned()
                 };
-                let resume = format!("`delegator resume {id} \"...\"` goes on with its thread");
+                let resume = format!("`delegator resume {id} \"...\"` continues its thread");
                 let whole = format!(
                     "`delegator inspect {id} result.json --json-path '$.summary'` reads the whole summary"
                 );

@@ -1,4 +1,4 @@
-//! `registry_info` with output of a run in it.
+//! `registry_info` with the output of a run.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,23 @@ use crate::reading::{Excerpt, View};
 use crate::reply::next_steps::Next;
 use crate::text::plain;
 
-/// Output of a run, as it is on disk or as people read it.
+/// Output of a run, raw or as a readable log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Log {
     pub(crate) task_id: TaskId,
     #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
-    /// `output` is what the agent printed, for agents that emit events a
-    /// readable account of them; `events` are the raw ones.
+    /// `output`: what the agent printed, as a readable log for agents that emit events. `events`: the raw
+    /// events.
     #[schemars(extend("enum" = ["output", "stderr", "events"]))]
     pub(crate) stream: &'static str,
     pub(crate) text: String,
     pub(crate) truncated: bool,
-    /// Of all of it.
+    /// The size of the whole output.
     pub(crate) total_bytes: u64,
-    /// Where all of it is.
+    /// The files that hold the whole output.
     pub(crate) files: Vec<PathBuf>,
-    /// What the caller should know though it ended nothing.
+    /// What the caller should know although it did not end the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// What can be done with the task now.

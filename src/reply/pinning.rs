@@ -1,4 +1,4 @@
-//! `registry_info` about something that is kept whatever its age, or no longer.
+//! `registry_info` about something that was pinned or unpinned.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,11 +14,11 @@ pub(crate) struct Pinning {
     kind: &'static str,
     /// The task's id, the capture's name, or the terminal's id.
     id: String,
-    /// From now on no cleanup touches it.
+    /// Whether cleanups leave it alone from now on.
     pinned: bool,
-    /// It was not so before.
+    /// Whether this call changed that.
     changed: bool,
-    /// All of this in one line.
+    /// The result in one line.
     pub(crate) message: String,
 }
 
@@ -30,10 +30,10 @@ impl Pinning {
             Pinnable::Terminal => "terminal",
         };
         let said = match (wanted, done.changed) {
-            (PinState::Pinned, true) => "pinned: it is kept whatever its age",
-            (PinState::Pinned, false) => "pinned before",
-            (PinState::Unpinned, true) => "no longer pinned: it goes when its time is up",
-            (PinState::Unpinned, false) => "not pinned before",
+            (PinState::Pinned, true) => "pinned: no cleanup removes it",
+            (PinState::Pinned, false) => "was already pinned",
+            (PinState::Unpinned, true) => "no longer pinned: a cleanup removes it once it has expired",
+            (PinState::Unpinned, false) => "was not pinned",
         };
         Self {
             operation: "pin",

@@ -1,4 +1,4 @@
-//! How far a run is that works, for a text: what the structure beside it says.
+//! The progress of a working run as text. States the same as the structure beside it.
 
 use crate::model::{Counters, PlanStep, Progress};
 use crate::reading::View;
@@ -7,7 +7,7 @@ use crate::reading::View;
 pub(crate) struct SoFar(Progress);
 
 impl SoFar {
-    /// `None` of a run that is over, and before its agent has said anything.
+    /// `None` for a finished run, and before the agent's first event.
     pub(super) fn of(view: &View) -> Option<Self> {
         view.progress.clone().filter(|_| !view.state().is_final()).map(Self)
     }
@@ -17,14 +17,14 @@ impl SoFar {
         joined([plan(&self.0), counted(&self.0.counters)].concat())
     }
 
-    /// The steps of the plan, each marked where it is done.
+    /// The steps of the plan, with a mark on those that are done.
     pub(super) fn steps(&self) -> Vec<String> {
         let shown = |step: &PlanStep| format!("[{}] {}", if step.done { "x" } else { " " }, step.text);
         self.0.steps.iter().map(shown).collect()
     }
 }
 
-/// `50%, 1 of 4 steps`, or, without a plan, `3 commands (1 failed)`: how far a run is, for one line.
+/// `50%, 1 of 4 steps`, or without a plan `3 commands (1 failed)`: the progress in one line.
 pub(crate) fn brief(progress: &Progress) -> Option<String> {
     joined(plan(progress)).or_else(|| joined(counted(&progress.counters)))
 }

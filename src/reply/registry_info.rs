@@ -1,5 +1,4 @@
-//! `registry_info`: replies about the registry itself: what a cancel did, and
-//! what a cleanup removed.
+//! `registry_info` replies about the registry: what a cancel did, and what a cleanup removed.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,16 +11,16 @@ use crate::reply::storage::Storage;
 use crate::tasks::{Cancelled, Cleaned, CleanupRequest};
 use crate::text::plain;
 
-/// What each kind of reply says about itself; most say nothing.
+/// Metadata of each kind of reply; most have none.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct RegistryMeta {
     /// How many rows are in this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<usize>,
-    /// Nothing was removed; this is what would be.
+    /// Nothing was removed; the reply lists what would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dry_run: Option<bool>,
-    /// Finished runs of this age are old.
+    /// Finished runs count as old from this age.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_threshold_hours: Option<f64>,
     /// Finished runs of this project that nobody has read.
@@ -29,7 +28,7 @@ pub(crate) struct RegistryMeta {
     pub(crate) notice: Option<String>,
 }
 
-/// What became of a task that somebody cancelled.
+/// The result of cancelling a task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cancellation {
     #[schemars(extend("enum" = ["cancel"]))]
@@ -40,31 +39,32 @@ pub(crate) struct Cancellation {
     #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
     previous_state: &'static str,
     reason: Option<String>,
-    /// Processes of the run that had to be ended after its agent.
+    /// Processes of the run that outlived its agent and were ended.
     processes_ended: u32,
-    /// It was told to end and has not yet.
+    /// A stop was requested, but the task has not ended yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancel_requested: bool,
-    /// All of this in one line.
+    /// The result in one line.
     pub(crate) message: String,
 }
 
 /// What a cleanup found and removed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cleanup {
-    /// Tasks whose run had died without a word.
+    /// Tasks whose supervisor had died.
     stuck_tasks: Stuck,
     old_tasks: Old,
-    /// Directories of submissions that were never acknowledged.
+    /// Run directories of submissions that were never acknowledged.
     abandoned_directories: u32,
-    /// Somebody else was cleaning up at the same time: this call has only looked.
+    /// Another cleanup was running, so this call removed nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     another_cleanup: bool,
-    /// These are past their time only by a clock that has just jumped, and stay until it has been steady for ten minutes.
+    /// Runs and outputs that have expired only by a clock that has just jumped. They stay until it has been
+    /// steady for ten minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_doubt: Option<u64>,
     pub(crate) storage: Storage,
-    /// All of this in one line.
+    /// The result in one line.
     pub(crate) summary: String,
 }
 
@@ -79,14 +79,14 @@ struct Stuck {
 struct Old {
     found: usize,
     deleted: usize,
-    /// Of the oldest finished run before the cleanup; absent without one.
+    /// The age of the oldest finished run before the cleanup; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_age_hours: Option<f64>,
     task_ids: Vec<TaskId>,
 }
 
 impl Cancellation {
-    /// All of it as text.
+    /// The whole reply as text.
     pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
         let reason = self.reason.as_deref().map(|reason| format!("reason: {}\n", plain::line(reason, 200)));
         let notice = notice.map(|notice| format!("notice: {notice}\n"));
@@ -117,18 +117,18 @@ impl Cancellation {
         let state = view.state().in_envelope();
         let processes_ended = result.map_or(0, |result| result.processes_ended);
         let message = if cancelled.was_final {
-            format!("nothing to cancel: it had ended before ({state})")
+            format!("nothing to cancel: already {state}")
         } else if cancelled.still_ending {
-            "told to end; it has not ended yet".to_owned()
+            "stop requested; still running".to_owned()
         } else if processes_ended > 0 {
             let what = if processes_ended == 1 {
-                "1 process".into()
+                "1 leftover process was".into()
             } else {
-                format!("{processes_ended} processes")
+                format!("{processes_ended} leftover processes were")
             };
-            format!("{state}; beside its agent, {what} had to be ended")
+            format!("{state}; {what} also ended")
         } else {
-            format!("{state}; no process of it is left")
+            format!("{state}; no process is left")
         };
         Self {
             operation: "cancel",
@@ -183,7 +183,11 @@ impl Cleanup {
 
 fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String {
     let recovered = cleaned.recovered.len();
-    let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
+    let ended = if recovered == 0 {
+        String::new()
+    } else {
+        format!("recovered {recovered} whose supervisor had died; ")
+    };
     if cleaned.busy {
         return format!("{ended}another cleanup is already running");
     }
@@ -192,7 +196,7 @@ fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String 
         String::new()
     } else {
         format!(
-            "; {} more past their time by a clock that has just jumped: clean up again when it has been steady for 10 minutes",
+            "; {} more expired only by a clock that has just jumped: clean up again once it has been steady for 10 minutes",
             cleaned.in_doubt
         )
     };

@@ -1,4 +1,4 @@
-//! A run's own report: S1's object, what `run` and `resume` answer with.
+//! The report of one run: S1's object, the answer of `run` and `resume`.
 
 use std::path::PathBuf;
 
@@ -20,24 +20,23 @@ use crate::reply::task_facts::Facts;
 use crate::reply::test_results::TestsSeen;
 use crate::reply::token_usage::Tokens;
 
-/// What came of one run, small enough to read whole; everything else is a file
-/// that it points to.
+/// The result of one run, short enough to read whole. It points to files for everything else.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Report {
     pub(crate) task_id: TaskId,
     pub(crate) run_id: RunId,
-    /// Holds everything the run produced.
+    /// The directory with everything that the run produced.
     pub(crate) run_dir: PathBuf,
-    /// The agent's own conversation, to be resumed; null until it is known.
+    /// The agent's conversation id, needed to resume it; null until known.
     pub(crate) subagent_thread_id: Option<String>,
-    /// The task that this one goes on with, where it is a resumed one.
+    /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
-    /// Skills that the agent was pointed to.
+    /// Skills that the agent was told about.
     pub(crate) selected_skills: Vec<Skill>,
-    /// What came of it in one line; while it works, what it is doing.
+    /// The result in one line; for a working run, what it is doing.
     pub(crate) summary: String,
-    /// Files that the agent says it made or changed.
+    /// Files that the agent says it created or changed.
     pub(crate) deliverables: Vec<Deliverable>,
     pub(crate) open_questions: Vec<String>,
     pub(crate) next_actions: Vec<String>,
@@ -46,75 +45,75 @@ pub(crate) struct Report {
     pub(crate) timing: Timing,
     #[schemars(extend("enum" = ["working", "completed", "failed", "cancelled"]))]
     pub(crate) status: &'static str,
-    /// The first cause, when the run failed or was ended by a limit.
+    /// Why the run failed or was ended by a limit.
     pub(crate) error: Option<String>,
-    /// What the caller should know though it ended nothing.
+    /// What the caller should know although it did not end the run.
     pub(crate) warnings: Vec<String>,
-    /// What may be left of a run that works; absent where too few are known that took longer.
+    /// Estimated remaining time of a working run; absent if too few earlier runs took longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) eta: Option<Eta>,
-    /// What became of the files; present once the run is finished.
+    /// File changes; present once the run is finished.
     #[serde(rename = "file_operations", skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<FileOperations>,
-    /// How many commands came to what. Present once an agent's run is finished that ran any.
+    /// Command counts by outcome. Present once an agent's run is finished, if it ran commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commands: Option<CommandsSeen>,
-    /// Present where tests were seen to run.
+    /// Present if tests were seen to run.
     #[serde(rename = "test_results", skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<TestsSeen>,
-    /// What this run used; absent where the agent did not say.
+    /// Tokens of this run; absent if the agent did not report them.
     #[serde(rename = "token_usage", skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<Tokens>,
-    /// What it printed: its last lines where it went wrong, and more where that was asked for.
+    /// What it printed: the last lines of a failed run, or more if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<Output>,
-    /// `agent` when the summary is the agent's own account rather than ours.
+    /// `agent` if the agent wrote the summary; otherwise `delegator` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     pub(crate) report_by: Option<&'static str>,
-    /// The same request had been taken in before; this is its task.
+    /// The same request was accepted before; this is its task.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deduplicated: bool,
-    /// What else the reader should know: finished runs that nobody has read.
+    /// Other notes, such as finished runs that nobody has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) notice: Option<String>,
-    /// The time to wait was up before the run was done.
+    /// The wait ended before the run did.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) wait_exceeded: bool,
-    /// The state in the words of the structure that goes with the text.
+    /// The state, spelled as in the structure that goes with the text.
     #[serde(skip)]
     pub(crate) state: &'static str,
     /// Code and advice of a failure.
     #[serde(rename = "error_context", skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<Advice>,
-    /// Present when the run did not fail and a command of it, or an action, still did.
+    /// Present if the run itself did not fail, but a command or an action still did.
     #[serde(rename = "unresolved_error", skip_serializing_if = "Option::is_none")]
     pub(crate) unresolved: Option<Unresolved>,
-    /// Other commands that failed, each with what became of the same line later.
+    /// Other failed commands, each with whether the same line passed later.
     #[serde(rename = "earlier_errors", skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier: Vec<String>,
-    /// What the reader can do now; told in the text.
+    /// What to do next; only in the text.
     #[serde(skip)]
     pub(crate) next: Next,
-    /// How far a run is that works; told in the text where the structure tells it too.
+    /// Progress of a working run; in the text if the structure has it too.
     #[serde(skip)]
     pub(crate) so_far: Option<SoFar>,
     #[serde(skip)]
     pub(crate) voice: Voice,
 }
 
-/// What to make of a failure.
+/// Code and advice of a failure.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Advice {
     pub(crate) code: String,
-    /// Whether the same request may succeed the next time.
+    /// Whether the same request may succeed if repeated.
     pub(crate) retryable: bool,
     /// What to try instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
     #[serde(flatten)]
     pub(crate) cause: Cause,
-    /// What follows from the errors.
+    /// Suggestions from the errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) suggestions: Vec<String>,
 }
@@ -138,28 +137,27 @@ pub(crate) struct Pointer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Timing {
-    /// When the run started; before that, when its task was taken in.
+    /// When the run started; for a queued task, when it was accepted.
     pub(crate) started_at: Timestamp,
     pub(crate) finished_at: Option<Timestamp>,
     pub(crate) duration_ms: Option<u64>,
 }
 
 impl Report {
-    pub(crate) fn of(results: &Results, now: Timestamp, voice: Voice) -> Self {
+    pub(crate) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
         let view = &results.view;
-        let facts = Facts::of(view);
         let evidence = view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
-            subagent_thread_id: facts.thread_id,
+            subagent_thread_id: facts.thread_id.clone(),
             parent_task_id: view.row.parent_task_id.clone(),
             selected_skills: Vec::new(),
-            deliverables: facts.answer.deliverables,
-            open_questions: facts.answer.open_questions,
-            next_actions: facts.answer.next_actions,
+            deliverables: facts.answer.deliverables.clone(),
+            open_questions: facts.answer.open_questions.clone(),
+            next_actions: facts.answer.next_actions.clone(),
             artifacts: results.artifacts.iter().map(pointer).collect(),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
@@ -167,7 +165,7 @@ impl Report {
                 duration_ms: facts.duration_ms,
             },
             status: facts.state.in_report(),
-            // The contract has no word for a limit there; readers do.
+            // S1 has no state for a limit; the text uses the envelope's.
             state: match facts.state {
                 State::TimedOut => facts.state.in_envelope(),
                 state => state.in_report(),
@@ -192,7 +190,7 @@ impl Report {
             tokens: facts.usage.map(Tokens::of),
             output: results.output.as_ref().map(Output::of),
             report_by: facts.reported.then_some("agent"),
-            summary: facts.summary,
+            summary: facts.summary.clone(),
             deduplicated: false,
             wait_exceeded: false,
             notice: None,
@@ -202,13 +200,13 @@ impl Report {
         }
     }
 
-    /// For replies whose structure is an envelope, which has more states.
+    /// For a reply whose structure is an envelope, which has more states.
     pub(crate) fn in_envelope(self, view: &View) -> Self {
         Self { state: view.state().in_envelope(), so_far: SoFar::of(view), ..self }
     }
 
-    /// `; files: 3 changed, +10 -2 lines (git); tests: …`, as far as anything is known;
-    /// of a run that works, `; progress: …`.
+    /// `; files: 3 changed, +10 -2 lines (git); tests: …`, as far as known; for a working run, `; progress:
+    /// …`.
     pub(crate) fn facts_line(&self) -> String {
         let progress = self.so_far.as_ref().and_then(SoFar::line);
         let progress = progress.map(|progress| format!("; progress: {progress}"));
@@ -219,7 +217,7 @@ impl Report {
         [progress, files, tests, unresolved].into_iter().flatten().collect()
     }
 
-    /// The path of the artifact called `name`, where it exists.
+    /// The path of the artifact called `name`, if it exists.
     pub(crate) fn artifact(&self, name: &str) -> Option<&PathBuf> {
         self.artifacts.iter().find(|artifact| artifact.name == name).map(|artifact| &artifact.path)
     }

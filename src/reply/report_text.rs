@@ -1,5 +1,5 @@
-//! A report as plain text: S0's sections in S0's order, for people and for
-//! models that see nothing else. States what the object states, in few lines.
+//! A report as plain text, with S0's sections in S0's order, for people and for models that see only text.
+//! States what the object states, in few lines.
 
 use std::fmt::Write;
 
@@ -12,22 +12,21 @@ use crate::reply::text_layout::{Page, Section};
 use crate::text::plain;
 
 const LONGEST_TITLE: usize = 80;
-/// Outputs of commands that are pointed to, the last ones.
+/// How many of the last files with a command's output to point to.
 const MOST_COMMANDS: usize = 3;
 const BY_AGENT: &str = " (reported by the agent)";
 
-/// The whole text, with a newline at its end.
+/// The whole text, ending in a newline.
 pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: TextLimits) -> String {
     page(tool, report, events, cuts).to_string()
 }
 
-/// The text in its parts. What a run printed is a part of its report; `events`
-/// are told where they were asked for.
+/// The text in its parts. The report contains what the run printed; `events` are shown if asked for.
 pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: TextLimits) -> Page {
     let shown = |text: &str| plain::line(text, cuts.line);
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{name}: {value}");
     };
     line("status", &status(report));
@@ -90,7 +89,7 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     }
 }
 
-/// What the report holds of the streams.
+/// The run's output in the report.
 fn printed(report: &Report) -> Vec<Section> {
     let Some(output) = &report.output else { return Vec::new() };
     let streams = [("stdout", &output.stdout), ("stderr", &output.stderr)].into_iter();
@@ -103,7 +102,7 @@ fn printed(report: &Report) -> Vec<Section> {
 
 fn status(report: &Report) -> String {
     let took = report.timing.duration_ms.map(duration);
-    let late = report.wait_exceeded.then(|| "the time to wait was up".to_owned());
+    let late = report.wait_exceeded.then(|| "the wait timed out".to_owned());
     let known = report.deduplicated.then(|| "the same request as before".to_owned());
     let notes: Vec<String> = [took, late, known].into_iter().flatten().collect();
     if notes.is_empty() {
@@ -113,18 +112,18 @@ fn status(report: &Report) -> String {
     }
 }
 
-/// What went wrong, not said twice, with its code.
+/// The error and its code; the message is left out if the summary already says it.
 fn trouble(report: &Report, error: &str, cuts: TextLimits) -> String {
     let message = if error == report.summary { String::new() } else { plain::line(error, cuts.line) };
     let code = report.advice.as_ref().map(|advice| {
-        let again = if advice.retryable { ", may succeed the next time" } else { "" };
+        let again = if advice.retryable { ", may succeed if repeated" } else { "" };
         let code = format!("{}{again}", advice.code);
         if message.is_empty() { code } else { format!("({code})") }
     });
     [Some(message), code].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What the errors show, where anything is known of them.
+/// What the errors show, if anything.
 fn causes(text: &mut String, advice: &Advice, cuts: TextLimits) {
     let cause = &advice.cause;
     for (name, value) in [
@@ -142,7 +141,7 @@ fn causes(text: &mut String, advice: &Advice, cuts: TextLimits) {
     list_any(text, "suggestions", &advice.suggestions, cuts);
 }
 
-/// What became of the files, and of the checkout they are in.
+/// The changed files, and the changes of the checkout.
 fn changed(text: &mut String, files: &FileOperations, cuts: TextLimits) {
     let _ = writeln!(text, "files: {}", files.line());
     items(text, &files.names(), files.left_out(), cuts);
@@ -155,7 +154,7 @@ fn changed(text: &mut String, files: &FileOperations, cuts: TextLimits) {
     list_any(text, "not_known", &files.incomplete, cuts);
 }
 
-/// What still failed in a run that did not fail itself.
+/// What still failed in a run that did not itself fail.
 fn left(text: &mut String, unresolved: &Unresolved, cuts: TextLimits) {
     let Unresolved { error_message, cause, suggestions } = unresolved;
     for (name, value) in [
@@ -173,12 +172,12 @@ fn left(text: &mut String, unresolved: &Unresolved, cuts: TextLimits) {
     list_any(text, "unresolved_suggestions", suggestions, cuts);
 }
 
-/// As [`list`], without a line where there is nothing.
+/// Like [`list`], but writes nothing for an empty list.
 fn list_any(text: &mut String, name: &str, list: &[String], cuts: TextLimits) {
     list_some(text, name, list, 0, cuts);
 }
 
-/// The same, of a list that `left_out` belong to as well.
+/// Like [`list_any`], with `left_out` more items that are not in the list.
 fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cuts: TextLimits) {
     if !list.is_empty() {
         let _ = writeln!(text, "{name}:");
@@ -186,8 +185,7 @@ fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cu
     }
 }
 
-/// The first of `items`, and how many there are beside: those that are cut
-/// here, and those that were `left_out` before.
+/// The first `items`, and how many more there are: those cut here and those `left_out` before.
 fn items(text: &mut String, items: &[String], left_out: usize, cuts: TextLimits) {
     for item in items.iter().take(cuts.items) {
         let _ = writeln!(text, "- {}", plain::line(item, cuts.line));
@@ -207,7 +205,7 @@ pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String
     self::items(text, &items, 0, cuts);
 }
 
-/// As [`list`], for lines that are of no use when they are cut.
+/// Like [`list`], for lines that are useless when cut.
 fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
     if items.is_empty() {
         let _ = writeln!(text, "{name}: (none)");
@@ -219,8 +217,8 @@ fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
     }
 }
 
-/// Where to read on: the answer, else the output; what was observed; and what a
-/// command complained of, or a run that went wrong.
+/// Where to read on: the answer or the output, the evidence, and `stderr.log` or `result.json` if something
+/// went wrong.
 fn pointers(report: &Report) -> Vec<String> {
     let there = |name: &'static str| Some((name, report.artifact(name)?));
     let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));

@@ -1,5 +1,4 @@
-//! `result_set`: everything worth knowing of one task, with its output where
-//! it was asked for or the run went wrong.
+//! `result_set`: everything known about one task, with its output if asked for or if the run failed.
 
 use std::path::PathBuf;
 
@@ -13,24 +12,18 @@ use crate::reading::{self, Results};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::{Metadata, seconds};
+use crate::reply::progress::Progress;
 use crate::reply::progress_text::SoFar;
 use crate::reply::report_text::title;
-use crate::reply::snapshot::Progress;
 use crate::reply::task_facts::Facts;
 use crate::reply::test_results::TestsSeen;
 
 fn unasked_output(voice: Voice) -> &'static str {
-    voice.say(
-        "left out because nobody asked for it (`--output`)",
-        "left out because nobody asked for it (`include_output`)",
-    )
+    voice.say("not requested (`--output`)", "not requested (`include_output`)")
 }
 
 fn unasked_events(voice: Voice) -> &'static str {
-    voice.say(
-        "left out because nobody asked for them (`--events`)",
-        "left out because nobody asked for them (`include_events`)",
-    )
+    voice.say("not requested (`--events`)", "not requested (`include_events`)")
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,29 +35,29 @@ pub(crate) struct ResultMeta {
     pub(crate) notice: Option<String>,
 }
 
-/// One task with what came of it, or with how far it is.
+/// One task with its result or its progress.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskResult {
     task_id: TaskId,
     run_id: RunId,
-    /// Holds everything the run produced.
+    /// The directory with everything that the run produced.
     run_dir: PathBuf,
     #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
-    /// What came of it in one line; while it works, what it is doing.
+    /// The result in one line; for a working run, what it is doing.
     summary: String,
-    /// `agent` when the summary is the agent's own account rather than ours.
+    /// `agent` if the agent wrote the summary; otherwise `delegator` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     report_by: Option<&'static str>,
-    /// Files that the agent says it made or changed.
+    /// Files that the agent says it created or changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deliverables: Vec<Deliverable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open_questions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next_actions: Vec<String>,
-    /// What the caller should know though it ended nothing.
+    /// What the caller should know although it did not end the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// Seconds that the run took, or has taken so far.
@@ -72,13 +65,13 @@ pub(crate) struct TaskResult {
     /// Absent until the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_ts: Option<Timestamp>,
-    /// Of the agent's process, where it ended by itself.
+    /// The exit code of the agent's process, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
     /// The run was not finished when the reply was made.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     wait_exceeded: bool,
-    /// Where the run is; absent once it is finished.
+    /// The run's progress; absent once it is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Progress>,
     metadata: Metadata,
@@ -88,33 +81,33 @@ pub(crate) struct TaskResult {
     events: Events,
 }
 
-/// One of several tasks: enough to know which of them to read in full.
+/// One of several tasks, short enough to decide which to read in full.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Brief {
     task_id: TaskId,
     #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
     state: &'static str,
-    /// The beginning of what came of it; while it works, what it is doing.
+    /// The beginning of the result; for a working run, what it is doing.
     summary: String,
-    /// `agent` when the summary is the agent's own account rather than ours.
+    /// `agent` if the agent wrote the summary; otherwise `delegator` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     report_by: Option<&'static str>,
     /// Seconds that the run took, or has taken so far.
     duration_seconds: f64,
-    /// Of the agent's process, where it ended by itself.
+    /// The exit code of the agent's process, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// How far it is, in a line: by its plan and by what it did. Absent once the run is finished.
+    /// The progress in one line, from the plan and from what was done. Absent once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<String>,
-    /// What became of the files, in a line; present once the run is finished.
+    /// File changes in one line; present once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<String>,
-    /// How the tests went, in a line; present where some were seen to run.
+    /// Test results in one line; present if tests were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     tests: Option<String>,
-    /// What failed and was not seen to succeed later, though the run did not fail.
+    /// What failed and did not pass later, although the run itself did not fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved_error: Option<String>,
     /// The run was not finished when the reply was made.
@@ -127,6 +120,7 @@ impl Brief {
         let facts = Facts::of(&results.view);
         let evidence = results.view.evidence.as_ref();
         let tests = evidence.and_then(|evidence| evidence.tests.as_ref());
+        let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             task_id: results.view.row.id.clone(),
             state: facts.state.in_envelope(),
@@ -137,7 +131,8 @@ impl Brief {
             progress: SoFar::of(&results.view).and_then(|so_far| so_far.line()),
             files: FileOperations::seen(&results.view).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
-            unresolved_error: Unresolved::line_of(&results.view),
+            unresolved_error: Unresolved::of(errors, facts.trouble.as_ref())
+                .map(|unresolved| unresolved.line()),
             wait_exceeded: !facts.state.is_final(),
         }
     }
@@ -153,21 +148,21 @@ struct ArtifactRef {
     size: u64,
 }
 
-/// What a run printed, as much of it as a reply holds.
+/// What a run printed, as much as fits.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     included: bool,
-    /// Why it is not.
+    /// Why it is not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     truncated: bool,
     /// For both streams together.
     max_bytes: u64,
-    /// Of both streams, before anything was cut; present where they are included.
+    /// The size of both streams before cutting; present if they are included.
     #[serde(skip_serializing_if = "Option::is_none")]
     original_size: Option<u64>,
-    /// Of an agent that emits events: a readable account of them, and where the
-    /// run went wrong, the end of what its last failing command printed.
+    /// For an agent that emits events: a readable log, and for a failed run the end of its last failed
+    /// command's output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,16 +177,15 @@ struct Events {
     /// Why they are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// The last 50 at most, as the agent wrote them, long texts cut.
+    /// At most the last 50, as the agent wrote them, with long texts cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
     items: Option<Vec<Value>>,
 }
 
 impl TaskResult {
-    pub(crate) fn of(results: &Results, now: Timestamp, voice: Voice) -> Self {
+    pub(crate) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
         let view = &results.view;
-        let facts = Facts::of(view);
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
@@ -202,16 +196,16 @@ impl TaskResult {
             completed_ts: facts.finished_at,
             exit_code: facts.exit_code,
             wait_exceeded: !facts.state.is_final(),
-            progress: Progress::so_far(view, &facts, now, voice),
-            metadata: Metadata::of(results, &facts, now, voice),
+            progress: Progress::so_far(view, facts, now, voice),
+            metadata: Metadata::of(results, facts, now, voice),
             artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
             output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),
             events: Events::of(results, voice),
-            deliverables: facts.answer.deliverables,
-            open_questions: facts.answer.open_questions,
-            next_actions: facts.answer.next_actions,
-            warnings: facts.warnings,
-            summary: facts.summary,
+            deliverables: facts.answer.deliverables.clone(),
+            open_questions: facts.answer.open_questions.clone(),
+            next_actions: facts.answer.next_actions.clone(),
+            warnings: facts.warnings.clone(),
+            summary: facts.summary.clone(),
         }
     }
 }

@@ -1,7 +1,6 @@
-//! JSON Schemas of every reply, made from the types themselves.
+//! JSON Schemas of all replies, generated from the types.
 //!
-//! Golden copies are kept in `schemas/`; a test fails when one is stale, and
-//! writes it anew when `BLESS` is set.
+//! `schemas/` holds golden copies; a test fails if one is stale, and rewrites it if `BLESS` is set.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -89,10 +88,10 @@ pub(crate) const SCHEMAS: &[Named] = &[
     },
 ];
 
-/// Everything that a `registry_info` may be about.
+/// Every kind of `registry_info` reply.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "it is there for its schema; each reply is made from its own type")]
+#[expect(dead_code, reason = "only its schema is used; each reply has its own type")]
 enum RegistryData {
     Cancellation(Cancellation),
     Cleanup(Box<Cleanup>),
@@ -127,8 +126,8 @@ pub(crate) fn schema(name: &str) -> Option<Value> {
     Some(document)
 }
 
-/// An error says in the envelope of its category why there are no data, and
-/// has nothing to say of them: what `meta` must hold is said of answers alone.
+/// An error has no `data` and no values for `meta`, so required fields of `meta` apply only to replies with
+/// status `ok`.
 fn part(document: &mut Value) {
     let meta = document.pointer_mut("/properties/meta").and_then(Value::as_object_mut);
     let Some(required) = meta.map(|meta| meta.shift_remove("required").unwrap_or_else(|| json!([]))) else {
@@ -139,8 +138,8 @@ fn part(document: &mut Value) {
     document["else"] = json!({ "required": ["error"] });
 }
 
-/// The schema of `T` as clients are told it: what they validate, without the
-/// words, and deep objects as objects. Every reply fits it, and it is small.
+/// The schema of `T` as clients get it: what they validate, without descriptions, and with deep objects left
+/// open. Every reply fits it, and it is small.
 pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.inline_subschemas = true;
@@ -150,9 +149,9 @@ pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
     if let Value::Object(made) = made { made } else { Map::new() }
 }
 
-/// The same for a run's report, whose place an envelope takes when the tool
-/// itself fails: what only one of the two has is required of neither. Two tools
-/// have it, so that objects which not every run has are told by their names.
+/// The same for a run's report. If the tool itself fails, an envelope is sent instead, so fields that only
+/// one of the two has are not required. Two tools use it; it lists objects that not every run has by their
+/// names only.
 pub(crate) fn advertised_report() -> Map<String, Value> {
     let mut made = advertised::<Report>();
     let required = made.insert("required".into(), json!(["status"])).unwrap_or_default();
@@ -171,7 +170,7 @@ pub(crate) fn advertised_report() -> Map<String, Value> {
     made
 }
 
-/// How deep the fields of an advertised schema are told.
+/// How deeply the fields of an advertised schema are described.
 const TOLD_DEPTH: usize = 2;
 
 fn terse(schema: &mut Value, depth: usize) {
@@ -179,7 +178,7 @@ fn terse(schema: &mut Value, depth: usize) {
     for words in ["description", "title", "pattern", "format"] {
         fields.shift_remove(words);
     }
-    // No count of ours can be below zero, and there are dozens of them.
+    // Our counts are never negative, and there are dozens of them.
     fields.shift_remove("minimum");
     if let Some(Value::Array(shapes)) = fields.shift_remove("anyOf") {
         fields.extend(any_of(&shapes));
@@ -190,7 +189,7 @@ fn terse(schema: &mut Value, depth: usize) {
     }
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
         properties.values_mut().for_each(|property| terse(property, depth + 1));
-        // An error has nothing to say there.
+        // An error has no values there.
         if let Some(Value::Object(meta)) = properties.get_mut("meta") {
             meta.shift_remove("required");
         }
@@ -200,7 +199,7 @@ fn terse(schema: &mut Value, depth: usize) {
     }
 }
 
-/// One object that every one of these shapes fits.
+/// One object schema that every one of these shapes fits.
 fn any_of(shapes: &[Value]) -> Map<String, Value> {
     let mut types: Vec<Value> = shapes.iter().map(|shape| shape["type"].clone()).collect();
     types.dedup();
@@ -216,8 +215,8 @@ fn any_of(shapes: &[Value]) -> Map<String, Value> {
     fields
 }
 
-/// Takes out what only our own types care about: the width of numbers, which
-/// some clients warn of, and `null` for fields that are absent instead.
+/// Removes what only our own types need: integer formats, which some clients warn about, and `null` for
+/// fields that are absent instead.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -258,7 +257,7 @@ fn drop_null(property: &mut Value) {
     if let Some(Value::Object(only)) = only {
         fields.shift_remove("anyOf");
         for (key, value) in only {
-            // The field's own description says more than its type's.
+            // The field's own description is more specific than its type's.
             fields.entry(key).or_insert(value);
         }
     }

@@ -1,5 +1,4 @@
-//! How our nouns appear in schemas. They are strings on the wire, and a schema
-//! says which.
+//! Schemas of our model types. They are strings on the wire, and the schema says of which form.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
-//! `status_snapshot`: what is running, what waits, what ended lately. No
-//! output, no logs.
+//! `status_snapshot`: running, queued and recently finished tasks, without output.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,23 +7,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Voice;
-use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
+use crate::model::{AgentName, TaskId, Timestamp};
 use crate::reading::Snapshot;
 use crate::reading::View;
 use crate::registry::Row;
-use crate::reply::eta::Eta;
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::seconds;
-use crate::reply::next_steps::Next;
+use crate::reply::progress::Progress;
 use crate::reply::report_text::title;
-use crate::reply::task_facts::{Facts, is_reported};
+use crate::reply::task_facts::is_reported;
 use crate::reply::test_results::TestsSeen;
 use crate::text::plain;
 
-/// How often it is worth to ask again. Waiting is better: it costs nothing.
-const POLL_MS: u64 = 15_000;
-/// As long as a list may be, where there is room for anything.
+/// The shortest that a long list becomes while other lists can still be shortened.
 const FEW: usize = 5;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,22 +33,22 @@ pub(crate) struct SnapshotMeta {
     pub(crate) notice: Option<String>,
 }
 
-/// The lists are there only when they have something in them.
+/// A list is absent if it is empty.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StatusSnapshot {
     pub(crate) summary: Counts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tasks: Vec<Running>,
-    /// In the order they will start.
+    /// In the order in which they will start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queue: Vec<Queued>,
-    /// The last ones to end, newest first.
+    /// The tasks that ended last, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recently_completed: Vec<Ended>,
-    /// What the caller should know though it ended nothing.
+    /// What the caller should know although it did not end any run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// How many others have ended, up to a thousand; told at the command line.
+    /// How many more have ended, up to a thousand; shown on the command line only.
     #[serde(skip)]
     pub(crate) more_ended: usize,
 }
@@ -72,19 +68,19 @@ pub(crate) struct Running {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// The task that this one goes on with, where it is a resumed one.
+    /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
-    /// The beginning of what was asked for.
+    /// The beginning of the request.
     pub(crate) title: String,
     pub(crate) started_ts: Timestamp,
     pub(crate) elapsed_seconds: f64,
-    /// Null until the agent has said anything.
+    /// Null before the agent's first event.
     pub(crate) progress: Option<Progress>,
-    /// The last lines it printed, or of what its agent did; only where `verbose` asked for them.
+    /// The last lines that it or its agent's commands printed; only with `verbose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_lines: Option<Vec<String>>,
-    /// Whose it is; only where all projects were asked for.
+    /// The task's project; only if all projects were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
 }
@@ -92,18 +88,18 @@ pub(crate) struct Running {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Queued {
     pub(crate) task_id: TaskId,
-    /// 0 is the next one to start. Counts the tasks of all projects.
+    /// 0 starts next. Counts the tasks of all projects.
     pub(crate) position: usize,
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// The task that this one goes on with, where it is a resumed one.
+    /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
-    /// The beginning of what was asked for.
+    /// The beginning of the request.
     pub(crate) title: String,
     pub(crate) created_ts: Timestamp,
-    /// Whose it is; only where all projects were asked for.
+    /// The task's project; only if all projects were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
 }
@@ -116,89 +112,41 @@ pub(crate) struct Ended {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// The task that this one goes on with, where it is a resumed one.
+    /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
-    /// The beginning of what was asked for.
+    /// The beginning of the request.
     pub(crate) title: String,
-    /// The beginning of what came of it.
+    /// The beginning of the result.
     pub(crate) summary: String,
-    /// `agent` when the summary is the agent's own account rather than ours.
+    /// `agent` if the agent wrote the summary; otherwise `delegator` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     pub(crate) report_by: Option<&'static str>,
     pub(crate) duration_seconds: f64,
     pub(crate) completed_ts: Timestamp,
-    /// What became of the files, in a line; only where one task was asked for.
+    /// File changes in one line; only if one task was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<String>,
-    /// How the tests went, in a line; the same.
+    /// Test results in one line; only if one task was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<String>,
-    /// What failed and was not seen to succeed later, though the run did not fail; the same.
+    /// What failed and did not pass later, although the run itself did not fail; only if one task was asked
+    /// for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unresolved_error: Option<String>,
-    /// The last lines it printed, or of what its agent did; only where `verbose` asked for them.
+    /// The last lines that it or its agent's commands printed; only with `verbose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_lines: Option<Vec<String>>,
     /// Nobody has fetched its result yet.
     pub(crate) unread: bool,
-    /// From then on it may be removed, unless it is pinned.
+    /// A cleanup may remove it from then on, unless it is pinned.
     pub(crate) keep_alive_until: Timestamp,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pinned: bool,
-    /// Whose it is; only where all projects were asked for.
+    /// The task's project; only if all projects were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
-}
-
-/// Where a run is, as far as its agent's events show.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Progress {
-    /// From the agent's own plan; null without one. Never falls.
-    #[schemars(range(max = 100))]
-    pub(crate) percent: Option<u8>,
-    /// Null without a plan.
-    pub(crate) completed_steps: Option<usize>,
-    /// Null without a plan.
-    pub(crate) total_steps: Option<usize>,
-    /// One line: what is going on now.
-    pub(crate) current_activity: String,
-    /// What the agent asked. It waits for the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) question: Option<String>,
-    #[schemars(with = "String")]
-    phase: Phase,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) counters: Counted,
-    /// Null where too few runs are known that took longer.
-    pub(crate) eta: Option<Eta>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_event_at: Option<Timestamp>,
-    /// How long to leave it alone before asking again.
-    poll_frequency_ms: u64,
-    /// However soon it ends, its result is kept until then.
-    keep_alive_until: Timestamp,
-    /// What can be done with the task now.
-    next_actions: Vec<String>,
-}
-
-/// What the run has done so far.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct Counted {
-    pub(crate) commands: u64,
-    commands_failed: u64,
-    /// By the agent's own events; a `command` has none. What the tree shows is in the result.
-    pub(crate) files_changed: u64,
-    tool_calls: u64,
-    messages: u64,
-    retries: u64,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Step {
-    pub(crate) text: String,
-    pub(crate) done: bool,
 }
 
 impl SnapshotMeta {
@@ -206,23 +154,21 @@ impl SnapshotMeta {
         Self { notice, ..self }
     }
 
-    /// As it goes with `data`.
+    /// Takes the total from `data`.
     pub(crate) fn of(self, data: &StatusSnapshot) -> Self {
         Self { total: data.listed(), ..self }
     }
 }
 
 impl StatusSnapshot {
-    /// Leaves out what makes any of the lists longer than `most`. The counts
-    /// stay, and show how many are missing.
+    /// Shortens each list to `most`. The counts stay, and show how many are missing.
     pub(crate) fn keep(&mut self, most: usize) {
         self.tasks.truncate(most);
         self.queue.truncate(most);
         self.recently_completed.truncate(most);
     }
 
-    /// Leaves out one more, or says that this would leave out too much. What
-    /// has not begun gives way first.
+    /// Removes one more task, or returns `false` if too few are left. Queued tasks are removed first.
     pub(crate) fn give_way(&mut self) -> bool {
         let Self { tasks, queue, recently_completed, .. } = self;
         for least in [FEW, 1] {
@@ -243,7 +189,7 @@ impl StatusSnapshot {
         self.tasks.len() + self.queue.len() + self.recently_completed.len()
     }
 
-    /// `kept_for` is how long a finished run stays.
+    /// `kept_for` is how long a finished run is kept.
     pub(crate) fn of(snapshot: &Snapshot, kept_for: Duration, voice: Voice) -> (SnapshotMeta, Self) {
         let summary = Counts {
             running: snapshot.running.len(),
@@ -337,69 +283,12 @@ impl Ended {
     }
 }
 
-impl Progress {
-    /// `None` before the agent has said anything.
-    pub(super) fn of(view: &View, now: Timestamp, voice: Voice) -> Option<Self> {
-        let model::Progress { phase, activity, percent, steps, counters, last_event_at, question, .. } =
-            view.progress.as_ref()?;
-        let planned = |count: usize| (!steps.is_empty()).then_some(count);
-        Some(Self {
-            percent: *percent,
-            completed_steps: planned(steps.iter().filter(|step| step.done).count()),
-            total_steps: planned(steps.len()),
-            current_activity: activity.clone(),
-            question: question.clone(),
-            phase: *phase,
-            steps: steps.iter().map(|step| Step { text: step.text.clone(), done: step.done }).collect(),
-            counters: Counted::of(*counters),
-            eta: Eta::of(view, now),
-            last_event_at: *last_event_at,
-            poll_frequency_ms: POLL_MS,
-            keep_alive_until: later(now, view.kept_for),
-            next_actions: Next::of(view).actions(voice),
-        })
-    }
-
-    /// Of a task that is not finished; even a queued one has something to say.
-    pub(super) fn so_far(view: &View, facts: &Facts, now: Timestamp, voice: Voice) -> Option<Self> {
-        if facts.state.is_final() {
-            return None;
-        }
-        Self::of(view, now, voice).or_else(|| {
-            Some(Self {
-                percent: None,
-                completed_steps: None,
-                total_steps: None,
-                current_activity: facts.summary.clone(),
-                question: None,
-                phase: Phase::Starting,
-                steps: Vec::new(),
-                counters: Counted::default(),
-                eta: Eta::of(view, now),
-                last_event_at: None,
-                poll_frequency_ms: POLL_MS,
-                keep_alive_until: later(now, view.kept_for),
-                next_actions: Next::of(view).actions(voice),
-            })
-        })
-    }
-}
-
-impl Counted {
-    fn of(counters: model::Counters) -> Self {
-        let model::Counters {
-            commands, commands_failed, files_changed, tool_calls, messages, retries, ..
-        } = counters;
-        Self { commands, commands_failed, files_changed, tool_calls, messages, retries }
-    }
-}
-
-fn later(moment: Timestamp, by: Duration) -> Timestamp {
+pub(super) fn later(moment: Timestamp, by: Duration) -> Timestamp {
     let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(moment.as_millis().saturating_add(millis))
 }
 
-/// Somebody else chose it: shown as one plain line.
+/// Someone else chose it, so it is shown as one plain line.
 fn alias(row: &Row) -> Option<String> {
     row.alias.as_deref().map(title)
 }

@@ -1,4 +1,4 @@
-//! What is kept, by kind: how much there is, and what a cleanup did about it.
+//! Storage by kind: how much there is, and what a cleanup did.
 
 use std::time::Duration;
 
@@ -12,44 +12,44 @@ use crate::tasks::Cleaned;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Storage {
-    /// Of the runs.
+    /// Bytes of the runs, before and after the cleanup.
     bytes_before: u64,
     bytes_after: u64,
-    /// The runs of this project; at a shell, of all projects.
+    /// The runs of this project; on the command line, of all projects.
     pub(crate) runs: OutputTotals,
-    /// Long texts of replies, kept as files.
+    /// Long texts of replies that were saved as files.
     pub(crate) captures: OutputTotals,
     /// Recorded terminals.
     pub(crate) terminals: OutputTotals,
 }
 
-/// What there is of one kind after the cleanup.
+/// What is left of one kind after the cleanup.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutputTotals {
     pub(crate) count: u64,
     file_count: u64,
     pub(crate) total_bytes: u64,
-    /// When the oldest was last written; of runs, when it ended. Absent without one.
+    /// When the oldest was last written; for runs, when it ended. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) oldest_file: Option<Timestamp>,
-    /// These stay whatever their age.
+    /// Pinned ones are kept at any age.
     pub(crate) pinned: u64,
-    /// These are still being written to.
+    /// Still being written.
     pub(crate) live: u64,
-    /// They go when they are this old.
+    /// The age at which they are removed.
     pub(crate) retention_hours: f64,
-    /// Those found to be older, or too many, and those of them that went.
+    /// How many have expired or are too many, and how many of them were removed.
     expired: u64,
     removed: u64,
-    /// Those found to be large, and those of them that are gzip files now.
+    /// How many are large, and how many of them were compressed with gzip.
     compressible: u64,
     compressed: u64,
-    /// By removing and by compressing.
+    /// Bytes freed by removing and compressing.
     bytes_saved: u64,
 }
 
 impl Storage {
-    /// With the ages at which runs and other outputs go.
+    /// With the ages at which runs and other outputs expire.
     pub(super) fn of(cleaned: &Cleaned, runs: Duration, outputs: Duration) -> Self {
         Self {
             bytes_before: cleaned.bytes_before,
@@ -65,13 +65,12 @@ impl Storage {
         [("runs", &self.runs), ("captures", &self.captures), ("terminals", &self.terminals)]
     }
 
-    /// What was saved, over all kinds.
+    /// Bytes freed, over all kinds.
     pub(super) fn saved(&self) -> u64 {
         self.kinds().iter().map(|(_, stock)| stock.bytes_saved).sum()
     }
 
-    /// What became, or would become, of captures and terminals; empty when
-    /// nothing did.
+    /// What was done, or would be done, with captures and terminals; empty if nothing was.
     pub(super) fn outputs(&self, dry_run: bool) -> Vec<String> {
         let mut told = Vec::new();
         for (stock, what) in [(&self.captures, "capture"), (&self.terminals, "terminal")] {
@@ -90,7 +89,7 @@ impl Storage {
     /// One line for each kind.
     pub(crate) fn text(&self) -> String {
         let line = |(name, stock): (&str, &OutputTotals)| {
-            let oldest = stock.oldest_file.map(|at| format!(", the oldest of {at}")).unwrap_or_default();
+            let oldest = stock.oldest_file.map(|at| format!(", oldest {at}")).unwrap_or_default();
             let OutputTotals { count, file_count, total_bytes, pinned, live, retention_hours, .. } = stock;
             format!(
                 "- {name}: {count} in {file_count} files, {total_bytes} bytes{oldest}; {pinned} pinned, {live} live; \

@@ -1,8 +1,7 @@
-//! What is known of a task, whichever of its row and its record knows it.
+//! Everything known about a task, from its row or its record.
 //!
-//! The record is the truth where there is one. A run whose directory is gone
-//! has only its row, and still gets an honest reply. Whatever somebody else
-//! wrote is made safe to show here, once for text and structure alike.
+//! The record takes precedence if there is one. A run whose directory is gone has only its row, and still
+//! gets a correct reply. Text written by others is made safe to show here, once for text and structure alike.
 
 use crate::agents;
 use crate::context::MissingOutput;
@@ -16,7 +15,7 @@ use crate::reply::report_text::duration;
 use crate::text::plain;
 
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     pub(super) state: State,
     pub(super) summary: String,
     /// The agent wrote the summary.
@@ -29,7 +28,7 @@ pub(super) struct Facts {
     pub(super) trouble: Option<Trouble>,
     pub(super) thread_id: Option<String>,
     pub(super) usage: Option<Usage>,
-    /// Empty where the agent gave none.
+    /// Empty if the agent gave none.
     pub(super) answer: Answer,
     pub(super) warnings: Vec<String>,
 }
@@ -45,7 +44,7 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// What to try next; of a limit, what sets it.
+    /// What to try next; for a limit, what sets it.
     pub(super) fn hint(&self, voice: Voice) -> Option<String> {
         let Some((limit, _)) = self.limit else { return self.hint.clone() };
         let (option, field, key) = match limit {
@@ -55,7 +54,7 @@ impl Trouble {
         };
         Some(match voice {
             Voice::Shell => {
-                format!("`{option} SECONDS` sets this limit; without it, `{key}` in the configuration does")
+                format!("`{option} SECONDS` sets this limit; its default is `{key}` in the configuration")
             }
             Voice::Tools => format!("`options.timeout.{field}` sets this limit"),
         })
@@ -63,11 +62,11 @@ impl Trouble {
 }
 
 impl Facts {
-    pub(super) fn of(view: &View) -> Self {
+    pub(crate) fn of(view: &View) -> Self {
         let row = &view.row;
         let result = view.result.as_ref();
         let (lost, said) = (view.missing_output().filter(|why| *why == MissingOutput::Gone), summary(view));
-        // A run that was lost with its directory says so by itself.
+        // The summary of a run that was lost with its directory already says so.
         let lost = lost.filter(|_| !said.starts_with("the run directory is gone"));
         Self {
             state: view.state(),
@@ -90,7 +89,7 @@ impl Facts {
             thread_id: result
                 .and_then(|result| result.thread_id.clone())
                 .or_else(|| row.thread_id.clone())
-                // The row learns of it at the end.
+                // The row gets it only at the end.
                 .or_else(|| view.dir.read_thread().filter(|_| !view.state().is_final())),
             usage: result.and_then(|result| result.usage),
             answer: result.and_then(|result| result.answer.as_ref()).map(shown).unwrap_or_default(),
@@ -142,7 +141,7 @@ fn summary(view: &View) -> String {
     }
 }
 
-/// A run that ended otherwise than by its agent's answer is summed up by us.
+/// `delegator` writes the summary of a run that did not end with its agent's answer.
 pub(super) fn is_reported(row: &Row) -> bool {
     let answered = match row.state {
         State::Completed => true,
@@ -166,11 +165,11 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
         }),
         Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
             code: FailureCode::Timeout.as_str().to_owned(),
-            message: format!("the {limit} limit was reached after {} in all", duration(*elapsed_ms)),
+            message: format!("the {limit} limit was reached after {} in total", duration(*elapsed_ms)),
             hint: None,
             limit: Some((*limit, *elapsed_ms)),
             retryable: match limit {
-                // The thread is whole and can be gone on with.
+                // The thread is intact and can be resumed.
                 Limit::Idle => true,
                 Limit::Hard | Limit::Command => false,
             },
@@ -184,7 +183,7 @@ fn trouble_of_row(view: &View) -> Option<Trouble> {
     Some(Trouble { code, message, hint: None, limit: None, retryable: false })
 }
 
-/// Whether the same request may well succeed the next time.
+/// Whether the same request may succeed if repeated.
 fn is_retryable(code: FailureCode) -> bool {
     match code {
         FailureCode::Lost | FailureCode::RateLimited | FailureCode::Storage | FailureCode::Internal => true,

@@ -1,24 +1,25 @@
-//! Several tasks as plain text: a snapshot, and the end of a wait for many.
+//! Several tasks as plain text: a snapshot, and the result of a wait for several tasks.
 
 use std::fmt::Write;
 
 use crate::model::TaskId;
 use crate::reading::Results;
+use crate::reply::progress::Progress;
 use crate::reply::report::Report;
 use crate::reply::report_text::{duration, title};
-use crate::reply::snapshot::{Progress, SnapshotMeta, StatusSnapshot};
+use crate::reply::snapshot::{SnapshotMeta, StatusSnapshot};
 use crate::reply::text_layout::Section;
 
-/// A snapshot as text, for readers who see nothing else.
+/// A snapshot as text, for readers without the structured content.
 pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -> String {
     let counts = &data.summary;
     let mut text = format!(
-        "{tool}\nstatus: {} running, {} queued, {} finished lately\n",
+        "{tool}\nstatus: {} running, {} queued, {} recently finished\n",
         counts.running, counts.queued, counts.recently_completed
     );
     let mut section = |name: &str, all: usize, lines: Vec<String>| {
         if !lines.is_empty() {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{name}:\n{}", lines.join("\n"));
         }
         if let more @ 1.. = all.saturating_sub(lines.len()) {
@@ -90,9 +91,9 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
         let _ = writeln!(text, "notice: {notice}");
     }
     let next = if counts.running + counts.queued > 0 {
-        "delegate_wait waits for the end of a task"
+        "delegate_wait waits for a task to end"
     } else if counts.recently_completed > 0 {
-        "delegate_results shows what came of a task"
+        "delegate_results shows a task's result"
     } else {
         "delegate_run starts a task"
     };
@@ -100,17 +101,17 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
     text
 }
 
-/// A task, and the one that it goes on with.
+/// A task's id, and the task that it continues.
 fn who(id: &TaskId, parent: Option<&str>) -> String {
-    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (goes on with {parent})"))
+    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (continues {parent})"))
 }
 
-/// Set in, so that none of them looks like a line of ours.
+/// Indented, so that no line of it looks like a line of the reply.
 fn last_lines(lines: Option<&[String]>) -> String {
     lines.unwrap_or_default().iter().map(|line| format!("\n    | {line}")).collect()
 }
 
-/// How far it is: by its plan, else by what it did; and what may be left.
+/// The progress: the plan, or else what was done; and the remaining time.
 fn so_far(progress: &Progress) -> String {
     let mut text = String::new();
     let counted = &progress.counters;
@@ -137,7 +138,7 @@ fn millis(seconds: f64) -> u64 {
     millis
 }
 
-/// Several tasks that somebody waited for.
+/// The tasks of one wait.
 pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> String {
     let done = reports.iter().filter(|one| !matches!(one.state, "working" | "pending")).count();
     let mut text = format!("{tool}\nstatus: {done} of {} done\ntasks:\n", reports.len());
@@ -151,7 +152,7 @@ pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> S
         let _ = writeln!(text, "notice: {notice}");
     }
     let next = if done < reports.len() {
-        "delegate_wait again for those that still work; delegate_results shows one in full"
+        "delegate_wait again waits for those still running; delegate_results shows one in full"
     } else {
         "delegate_results shows one in full"
     };
@@ -159,7 +160,7 @@ pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> S
     text
 }
 
-/// The events that the structured reply holds, as text.
+/// The events of the structured reply, as text.
 pub(crate) fn events(results: &Results) -> Option<Section> {
     let body = results.events.as_ref()?.iter().map(|event| format!("{event}\n")).collect();
     Some(Section { title: "events", body })

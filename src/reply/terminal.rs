@@ -1,5 +1,5 @@
-//! `registry_info` about recorded terminals: a part of what one showed, and
-//! which there are. A command that an agent ran is told as a terminal is.
+//! `registry_info` about terminals: what one showed, and a list of them. A command that an agent ran is shown
+//! like a terminal.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,51 +10,50 @@ use crate::reply::report_text::fence;
 use crate::terminals::{Liveness, RecordingPart, Terminal, TextForm};
 use crate::text::plain;
 
-/// Most of the others that a reply names.
+/// At most this many other terminals are named in a reply.
 const OTHERS: usize = 5;
 const OTHER_COMMANDS: usize = 10;
 const LONGEST: usize = 200;
-/// Enough of another's command to know it by.
+/// How much of another terminal's command is shown.
 const LONGEST_MENTION: usize = 60;
-/// Paths and reasons are of little use cut; but a row must stay a row.
+/// Paths and reasons are of little use when cut, but a row must stay one line.
 const LONGEST_PATH: usize = 500;
 
 /// One recorded terminal, or one command that an agent ran.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TerminalRow {
-    /// `term-…` of a recorded terminal; of a command, its task's id, `/`, and
-    /// the agent's own name for it.
+    /// `term-…` for a recorded terminal; for a command, its task's id, `/`, and the agent's own name for it.
     pub(crate) terminal_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// Of a command: the task in which it ran.
+    /// For a command: the task that ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) task_id: Option<TaskId>,
-    /// It is being recorded, or runs, right now.
+    /// It is being recorded or is running now.
     pub(crate) live: bool,
-    /// `lost`: nobody saw how it ended. `refused`: the agent was not allowed to run it.
+    /// `lost`: its end was not seen. `refused`: the agent was not allowed to run it.
     #[schemars(extend("enum" = ["live", "ended", "lost", "refused"]))]
     pub(crate) state: &'static str,
     pub(crate) command: String,
-    /// Where its shell stands, or where it was started.
+    /// The shell's current directory, or where it was started.
     pub(crate) cwd: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started_at: Option<Timestamp>,
-    /// When it was last written to; of a command, no later than that.
+    /// When it was last written to; for a command, at the latest.
     pub(crate) last_activity: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<Timestamp>,
-    /// As a shell gives it: 128 and the signal where one ended it.
+    /// As a shell reports it: 128 plus the signal's number if a signal ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exit_status: Option<i32>,
     pub(crate) total_bytes: u64,
-    /// `delegator pin` keeps it whatever its age.
+    /// Pinned with `delegator pin`: kept at any age.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pinned: bool,
-    /// Every byte of it; of a command the transcript of its run.
+    /// The file with every byte; for a command, the transcript of its run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file_path: Option<String>,
-    /// Of a command that printed something: its lines in that file.
+    /// For a command that printed something: its lines in that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file_lines: Option<FileLines>,
     /// Why bytes are missing.
@@ -62,28 +61,28 @@ pub(crate) struct TerminalRow {
     pub(crate) incomplete: Option<String>,
 }
 
-/// Lines of a file, the first and the last.
+/// The first and the last of some lines of a file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FileLines {
     first: u64,
     last: u64,
 }
 
-/// The recorded terminals, the last written to first; or the commands of a task.
+/// Recorded terminals, last written first; or the commands of a task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TerminalList {
-    /// The one last written to.
+    /// The terminal that was last written to.
     pub(crate) active: Option<String>,
     pub(crate) terminals: Vec<TerminalRow>,
 }
 
-/// One that is not read here, by what tells it from the others.
+/// Another terminal, with what identifies it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TerminalMention {
     pub(crate) terminal_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// As `state`, with its exit status.
+    /// `state` with the exit status.
     pub(crate) status: String,
     pub(crate) command: String,
     pub(crate) last_activity: Timestamp,
@@ -97,17 +96,17 @@ pub(crate) struct TerminalOutput {
     #[schemars(extend("enum" = ["head", "tail", "all", "since"]))]
     pub(crate) mode: &'static str,
     pub(crate) content: String,
-    /// Escape sequences were taken out.
+    /// Whether escape sequences were removed.
     pub(crate) stripped: bool,
-    /// Of `content`, counted by line feeds; 0 where there is none.
+    /// Line numbers of `content`, counted by line feeds; 0 if it has no lines.
     pub(crate) start_line: u64,
     pub(crate) end_line: u64,
     pub(crate) total_lines: u64,
-    /// There is more of what was asked for than `content` has room for.
+    /// More was asked for than `content` has space for.
     pub(crate) truncated: bool,
-    /// Goes on where `content` ends: now, or when more was written.
+    /// Continues where `content` ends: now, or once more was written.
     pub(crate) cursor: String,
-    /// Some others, the last written to first; not where a cursor was followed.
+    /// Some others, last written first; absent if a cursor was given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) terminals: Vec<TerminalMention>,
     /// What can be done now.
@@ -175,8 +174,8 @@ impl TerminalRow {
         }
     }
 
-    /// How it is, in a word or two.
-    pub(crate) fn told(&self) -> String {
+    /// The state with the exit status, in a few words.
+    pub(crate) fn status(&self) -> String {
         let pinned = if self.pinned { ", pinned" } else { "" };
         match self.exit_status {
             Some(status) => format!("{} (exit {status}){pinned}", self.state),
@@ -186,7 +185,7 @@ impl TerminalRow {
 
     fn mentioned(self) -> TerminalMention {
         TerminalMention {
-            status: self.told(),
+            status: self.status(),
             command: plain::line(&self.command, LONGEST_MENTION),
             terminal_id: self.terminal_id,
             name: self.name,
@@ -210,7 +209,7 @@ impl TerminalOutput {
             OutputSource::Command { .. } => OTHER_COMMANDS,
         };
         let others = screens.others.iter().take(most);
-        // What was not completed may still be, as long as it lives.
+        // An incomplete character may still be completed while the terminal is live.
         let is_end = !row.live && !piece.more;
         let cursor = format!("b{}", if is_end { piece.total_bytes } else { piece.bytes.end });
         Self {
@@ -232,17 +231,17 @@ impl TerminalOutput {
         }
     }
 
-    /// Without the others: whoever follows a cursor knows them.
+    /// Without the others: a caller with a cursor knows them.
     pub(crate) fn alone(self) -> Self {
         Self { terminals: Vec::new(), ..self }
     }
 
-    /// How many characters it has as JSON.
+    /// The size in characters of JSON.
     pub(crate) fn length(&self) -> usize {
         serde_json::to_string(self).map_or(0, |json| json.chars().count())
     }
 
-    /// All of it as text.
+    /// The whole reply as text.
     pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
         let row = &self.terminal;
         let line = |label: &str, value: Option<&String>| {
@@ -277,7 +276,7 @@ impl TerminalOutput {
             "{tool}\nterminal_id: {}\n{name}status: {}\ncommand: {}\ncwd: {}\nlast_activity: {}\n{file}{incomplete}\
              lines: {lines}\noutput ({whose}):\n{content}{others}{notice}next: {}\n",
             row.terminal_id,
-            row.told(),
+            row.status(),
             row.command,
             row.cwd,
             row.last_activity,
@@ -289,18 +288,18 @@ impl TerminalOutput {
 fn next(row: &TerminalRow, piece: &RecordingPart, mode: &str, cursor: &str) -> String {
     let reads_whole = row.file_path.is_some();
     if piece.cut && mode == "tail" {
-        let anywhere = if reads_whole { ", inspect_output with this file_path anywhere" } else { "" };
-        return format!("the lines before these: mode `all` reads from the beginning{anywhere}");
+        let anywhere = if reads_whole { "; inspect_output with this file_path reads any part" } else { "" };
+        return format!("earlier lines: mode `all` reads from the beginning{anywhere}");
     }
     if piece.more {
-        return format!("more is there: call again with cursor `{cursor}`");
+        return format!("there is more: call again with cursor `{cursor}`");
     }
-    // What a run prints that is one command comes as it prints it.
+    // The output of a run that is a single command arrives while it runs.
     let waits = row.task_id.is_some() && !row.terminal_id.ends_with("/command");
     match (row.live, waits) {
-        (true, true) => "it runs: the agent tells what it printed when it has ended".to_owned(),
-        (true, false) => format!("it is live: cursor `{cursor}` gives what comes after this"),
-        (false, _) => "this is the end of it".to_owned(),
+        (true, true) => "still running: the agent reports its output when it has ended".to_owned(),
+        (true, false) => format!("still live: call again with cursor `{cursor}` for newer output"),
+        (false, _) => "end of the output".to_owned(),
     }
 }
 

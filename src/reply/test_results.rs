@@ -1,5 +1,4 @@
-//! What the tests came to, for a reply: S2's counts, and how far they can be
-//! relied on. Each run of them is in `evidence.json`.
+//! Test results for a reply: S2's counts, and how reliable they are. `evidence.json` has each test run.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,46 +12,46 @@ const MOST_RED: usize = 5;
 const LONGEST_COMMAND: usize = 60;
 const LONGEST_NAME: usize = 200;
 
-/// From the commands that ran, never from what the agent says.
+/// From the commands that ran; the agent's own account is not used.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct TestsSeen {
-    /// Null where it is not known: a run without a summary, or runs that may have tests in common.
+    /// Null if unknown: a run printed no summary, or several runs may share tests.
     passed: Option<u64>,
-    /// Null where it is not known.
+    /// Null if unknown.
     failed: Option<u64>,
-    /// Null where it is not known.
+    /// Null if unknown.
     skipped: Option<u64>,
-    /// The first of those not known to have passed since, by the frameworks' own names.
+    /// The first tests that failed and did not pass later, as the framework names them.
     pub(super) failed_tests: Vec<String>,
-    /// How many more are known to have failed than are named; `evidence.json` may name them.
+    /// How many more failed than are named; `evidence.json` may name them.
     #[serde(skip_serializing_if = "is_zero")]
     failed_tests_left_out: u64,
-    /// Files changed after the tests had run. Null where that is not known.
+    /// Files changed after the tests ran. Null if unknown.
     stale: Option<bool>,
-    /// Every run came to its own summary, and that is all of it.
+    /// Every test run printed a complete summary.
     complete: bool,
-    /// What the numbers count: `packages` where `go test` named no test that passed.
+    /// What the counts count: `packages` if `go test` named no test that passed.
     #[schemars(extend("enum" = ["tests", "packages"]))]
     unit: &'static str,
-    /// Whose tests they are, in the order in which they ran.
+    /// The test frameworks, in the order in which they ran.
     #[schemars(with = "Vec<String>")]
     frameworks: Vec<Framework>,
-    /// Other test commands that failed when they ran last.
+    /// Other test commands whose last run failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_run_again: Vec<RedCommand>,
 }
 
-/// A test command that failed when it ran last.
+/// A test command whose last run failed, or passed only after git changed the files.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct RedCommand {
     command: String,
-    /// Null where it is not known.
+    /// Null if unknown.
     passed: Option<u64>,
-    /// Null where it is not known.
+    /// Null if unknown.
     failed: Option<u64>,
-    /// The first of those that failed.
+    /// The first tests that failed.
     failed_tests: Vec<String>,
-    /// The git command that moved the tree before the same command passed.
+    /// The git command that changed the files before the same command passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     tree_moved_by: Option<String>,
 }
@@ -72,13 +71,15 @@ impl RedCommand {
         }
     }
 
-    /// `` `npm test` (2 failed) ``
+    /// `` `npm test`: 2 failed when last run ``, or
+    /// `` `npm test`: 2 failed; passed only after `git stash` changed the files ``
     fn line(&self) -> String {
-        let failed = self.failed.map(|failed| format!("{failed} failed"));
-        let moved = self.tree_moved_by.as_ref().map(|by| format!("passed only after `{by}`"));
-        let notes: Vec<String> = failed.into_iter().chain(moved).collect();
-        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-        format!("`{}`{notes}", plain::line(&self.command, LONGEST_COMMAND))
+        let failed = self.failed.map_or("failed".to_owned(), |failed| format!("{failed} failed"));
+        let command = plain::line(&self.command, LONGEST_COMMAND);
+        match &self.tree_moved_by {
+            None => format!("`{command}`: {failed} when last run"),
+            Some(by) => format!("`{command}`: {failed}; passed only after `{by}` changed the files"),
+        }
     }
 }
 
@@ -108,7 +109,7 @@ impl TestsSeen {
         }
     }
 
-    /// Those that are not named, where any is.
+    /// How many failed tests are not named, if any is named.
     pub(super) fn left_out(&self) -> usize {
         usize::try_from(self.failed_tests_left_out).unwrap_or(usize::MAX)
     }
@@ -116,7 +117,7 @@ impl TestsSeen {
     /// `3 passed, 1 failed, 0 skipped (pytest; stale: files changed afterwards)`.
     pub(super) fn line(&self) -> String {
         let names = match self.frameworks.as_slice() {
-            // A script that was cut off before it told of any test.
+            // A script that was stopped before it printed a test result.
             [] => "a script".to_owned(),
             frameworks => frameworks.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", "),
         };
@@ -124,25 +125,19 @@ impl TestsSeen {
         let stale = match self.stale {
             Some(true) => "; stale: files changed afterwards",
             Some(false) => "",
-            None => "; maybe stale: whether files changed afterwards is not known",
+            None => "; possibly stale: unknown whether files changed afterwards",
         };
-        let part = if self.complete { "" } else { "; not the whole test run was seen" };
+        let part = if self.complete { "" } else { "; incomplete: a part of the test run was not seen" };
         let counts = counts(self.passed, self.failed, self.skipped);
-        let red = match self.not_run_again.as_slice() {
-            [] => String::new(),
-            red => format!(
-                "; failed when last run: {}",
-                red.iter().map(RedCommand::line).collect::<Vec<_>>().join(", ")
-            ),
-        };
+        let red: String = self.not_run_again.iter().map(|red| format!("; {}", red.line())).collect();
         format!("{counts} ({names}{unit}{stale}{part}{red})")
     }
 }
 
 fn counts(passed: Option<u64>, failed: Option<u64>, skipped: Option<u64>) -> String {
     match (passed, failed, skipped) {
-        (None, None, None) => "counts are not known".to_owned(),
-        (None, Some(failed), None) => format!("{failed} failed, how many passed is not known"),
+        (None, None, None) => "counts unknown".to_owned(),
+        (None, Some(failed), None) => format!("{failed} failed, passed unknown"),
         _ => {
             let told = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
             format!("{} passed, {} failed, {} skipped", told(passed), told(failed), told(skipped))
@@ -222,14 +217,14 @@ mod tests {
             None,
             Some(false),
             vec![pytest(None)],
-            "counts are not known (pytest; not the whole test run was seen)",
+            "counts unknown (pytest; incomplete: a part of the test run was not seen)",
         );
         check(
             None,
             None,
             Some(false),
             Vec::new(),
-            "counts are not known (a script; not the whole test run was seen)",
+            "counts unknown (a script; incomplete: a part of the test run was not seen)",
         );
         let red = RedTests {
             command: "bash -lc 'npm test'".into(),
@@ -242,7 +237,7 @@ mod tests {
         tests.not_run_again.push(red);
         assert_eq!(
             TestsSeen::of(&tests).line(),
-            "3 passed, 0 failed, 0 skipped (pytest; failed when last run: `npm test` (2 failed))"
+            "3 passed, 0 failed, 0 skipped (pytest; `npm test`: 2 failed when last run)"
         );
     }
 }

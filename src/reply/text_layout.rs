@@ -1,5 +1,5 @@
-//! The text of a reply, in three parts: what is told of a run, what it printed,
-//! and the last lines. However long the first two are, the last lines stay.
+//! The text of a reply in three parts: the facts about a run, what it printed, and the closing lines. The
+//! closing lines are kept however long the rest is.
 
 use std::fmt;
 use std::fmt::{Display, Formatter, Write};
@@ -15,13 +15,13 @@ use crate::storage::StoredCapture;
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(super) before: String,
-    /// What the structured content has as well.
+    /// Also in the structured content.
     pub(super) sections: Vec<Section>,
     /// A notice, and what to do next.
     pub(super) after: String,
 }
 
-/// Something longer, shown before the last lines.
+/// Something longer, shown before the closing lines.
 #[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) title: &'static str,
@@ -51,10 +51,10 @@ impl Page {
         }
     }
 
-    /// Says where the rest of a field is, before what to do next.
+    /// Adds where to read the rest of a field, before what to do next.
     pub(super) fn point(&mut self, name: &str, captured: &StoredCapture) {
         let mut line = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             line,
             "full_output_file: {} ({name}: {} lines, {} bytes)",
@@ -68,17 +68,17 @@ impl Page {
         }
     }
 
-    /// How much of a run's output and events there is room for in a text of `limit` characters.
+    /// The space for a run's output and events in a text of `limit` characters.
     pub(super) fn room(&self, limit: usize) -> usize {
         let frames: usize = self.sections.iter().map(Section::frame).sum();
         let free = limit.saturating_sub(frames + self.after.chars().count());
         free.saturating_sub(self.before.chars().count()).max(free / 2)
     }
 
-    /// The text with what `structured` has of the sections, in `limit` characters.
+    /// The text with the sections as `structured` has them, in `limit` characters.
     pub(super) fn beside(mut self, structured: &Value, limit: usize) -> String {
         for section in &mut self.sections {
-            if let Some(body) = tail_fields::told(structured, section.title) {
+            if let Some(body) = tail_fields::shown_body(structured, section.title) {
                 section.body = body;
             }
         }
@@ -92,13 +92,13 @@ impl Page {
 }
 
 impl Section {
-    /// What it takes beside its body.
+    /// Its size without the body.
     fn frame(&self) -> usize {
         self.title.len() + 2 * fence(&self.body).len() + 5
     }
 }
 
-/// Whatever was printed cannot be taken for a line of ours.
+/// Nothing that was printed can be mistaken for a line of the reply.
 impl Display for Section {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let fence = fence(&self.body);
@@ -106,7 +106,7 @@ impl Display for Section {
     }
 }
 
-/// All of it.
+/// The whole text.
 impl Display for Page {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.before)?;

@@ -1,4 +1,4 @@
-//! What a run used of its model.
+//! The tokens that a run used.
 
 use schemars::JsonSchema;
 use serde::Serialize;

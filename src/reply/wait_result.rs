@@ -1,4 +1,4 @@
-//! `wait_result`: the tasks somebody waited for, finished or not.
+//! `wait_result`: the tasks that a call waited for, finished or not.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use crate::reading::Results;
 use crate::reply::result_set::{Brief, TaskResult};
 use crate::reply::task_facts::Facts;
 
-/// The first four fields are of the one task that was waited for.
+/// The first four fields describe the task if only one was waited for.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WaitMeta {
-    /// Absent when the run never started.
+    /// Absent if the run never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     started_ts: Option<Timestamp>,
     /// Absent until the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_ts: Option<Timestamp>,
-    /// What the run took, or has taken so far.
+    /// How long the run took, or has taken so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
-    /// Of the agent's process, where it ended by itself.
+    /// The exit code of the agent's process, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// How long the wait could have taken; absent when it had no limit.
+    /// The time limit of the wait; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_limit_ms: Option<u64>,
     /// How many tasks are in this reply.
@@ -77,7 +77,7 @@ impl WaitData {
                     exit_code: facts.exit_code,
                     ..bare
                 };
-                (meta, WaitData::One(Box::new(TaskResult::of(one, now, voice))))
+                (meta, WaitData::One(Box::new(TaskResult::of(one, &facts, now, voice))))
             }
             several => {
                 (bare, WaitData::Several { tasks: several.iter().map(|one| Brief::of(one, now)).collect() })

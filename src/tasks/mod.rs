@@ -4,6 +4,7 @@ mod cancel;
 pub(crate) mod cleanup;
 mod detached_waits;
 mod doctor;
+mod mark_read;
 mod pin;
 mod queue_watcher;
 mod rebuild;
@@ -21,6 +22,7 @@ pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};
 pub(crate) use queue_watcher::{has_registry, watch_queue};
 
 pub(crate) use detached_waits::{WAITS_KEPT_FOR, answer_wait, drop_wait, store_wait, stored_wait};
+pub(crate) use mark_read::mark_read;
 pub(crate) use pin::{Pinnable, Pinned, pin};
 
 pub(crate) use rebuild::{Mended, Rebuilt, rebuild};

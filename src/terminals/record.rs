@@ -144,10 +144,10 @@ fn begin(env: &Env, name: Option<String>, program: &Program, size: Size) -> Resu
         exit: None,
         incomplete: None,
     };
-    Recording::begin(&home.terminals(), meta, size).map_err(|error| told(&home.terminals(), &error))
+    Recording::begin(&home.terminals(), meta, size).map_err(|error| write_failure(&home.terminals(), &error))
 }
 
-fn told(path: &Path, error: &std::io::Error) -> String {
+fn write_failure(path: &Path, error: &std::io::Error) -> String {
     format!("failed to write to `{}`: {error}", path.display())
 }
 

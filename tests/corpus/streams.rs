@@ -202,10 +202,10 @@ impl Read {
         writeln!(text, "at its end: {phase:?}, {percent:?}, {done} of {} steps, {counted}", steps.len())
             .unwrap();
         if let Some(fault) = &self.abort {
-            writeln!(text, "abort: {}", told(fault)).unwrap();
+            writeln!(text, "abort: {}", fault_text(fault)).unwrap();
         }
         let verdict = &self.verdict;
-        let outcome = verdict.result.as_ref().err().map_or_else(|| "completed".to_owned(), told);
+        let outcome = verdict.result.as_ref().err().map_or_else(|| "completed".to_owned(), fault_text);
         writeln!(text, "verdict: {outcome}\n  summary: {}", verdict.summary).unwrap();
         let answer = verdict.answer.as_ref().map(|answer| serde_json::to_string(answer).unwrap());
         let usage = verdict.usage.map(|usage| serde_json::to_string(&usage).unwrap());
@@ -223,7 +223,7 @@ impl Read {
     }
 }
 
-fn told(fault: &Fault) -> String {
+fn fault_text(fault: &Fault) -> String {
     let hint = fault.hint.as_ref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
     format!("{}: {}{hint}", fault.code.as_str(), fault.message)
 }

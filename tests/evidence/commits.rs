@@ -177,7 +177,7 @@ fn commits_that_are_older_than_the_run_are_counted_and_not_listed() {
     let done = world.run("echo x >>a; GIT_COMMITTER_DATE='2001-01-01 00:00:00' git commit -qam old");
     assert_eq!(subjects(&done), [""; 0]);
     let gap = done.files()["incomplete"][0].as_str().unwrap();
-    assert!(gap.starts_with("1 commit that is new here is older than the run"), "{gap}");
+    assert!(gap.starts_with("1 new commit is older than the run"), "{gap}");
     // However many they are, and whatever came with them.
     let old = "GIT_COMMITTER_DATE='2001-01-01 00:00:00' git commit -q --allow-empty -m old";
     let done = world.run(&format!(
@@ -187,7 +187,7 @@ fn commits_that_are_older_than_the_run_are_counted_and_not_listed() {
     assert_eq!(subjects(&done), ["last", "first"]);
     let gaps = done.files()["incomplete"].as_array().unwrap();
     assert_eq!(gaps.len(), 1, "{gaps:?}");
-    assert!(gaps[0].as_str().unwrap().starts_with("230 commits that are new here are older"), "{gaps:?}");
+    assert!(gaps[0].as_str().unwrap().starts_with("230 new commits are older"), "{gaps:?}");
 }
 
 #[test]
@@ -205,6 +205,6 @@ fn commits_that_cannot_be_read_any_more_are_told_not_to_be_known() {
     let done = world.run("echo x >>a; git commit -qam mine; rm -rf .git/objects/*");
     assert_eq!(subjects(&done), [""; 0]);
     let gaps = done.files()["incomplete"].as_array().unwrap();
-    let gap = "what was committed is not known: the commit that the checkout is on cannot be read";
+    let gap = "commits are unknown: the commit of the checkout cannot be read";
     assert!(gaps.iter().any(|one| one == gap), "{gaps:?}");
 }

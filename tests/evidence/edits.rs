@@ -207,7 +207,7 @@ fn a_large_file_has_a_size_and_a_hash_and_no_lines() {
         assert_eq!(done.change(name)["sha256"].as_str().map(str::len), Some(64));
     }
     assert_eq!(done.change("big")["size"], 20_000_005);
-    let gap = "the lines of 1 file are not known";
+    let gap = "lines unknown for 1 file";
     assert_eq!(done.files()["incomplete"], serde_json::json!([gap]));
 }
 
@@ -219,8 +219,8 @@ fn more_than_can_be_kept_is_told_and_not_guessed() {
     // The last two were not kept; that they were touched is all that is known.
     assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
     let gaps = [
-        "what 2 files held before the run was not kept: un5 and 1 more",
-        "whether these changed is not known, they could not be compared: un5, un6",
+        "the content of 2 files before the run was not saved: un5 and 1 more",
+        "could not compare these files: un5, un6",
     ];
     assert_eq!(done.files()["incomplete"], serde_json::json!(gaps));
     let done = world.run("echo y >>a; echo more >>un5");

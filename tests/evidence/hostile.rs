@@ -255,7 +255,7 @@ fn an_index_with_an_endless_path_is_damage_and_the_run_is_sealed() {
     );
     assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
     let gaps = done.files()["incomplete"].as_array().unwrap();
-    let gap = "what was added to the index is not known: the index is damaged";
+    let gap = "unknown what was added to the index: the index is damaged";
     assert!(gaps.iter().any(|one| one == gap), "{:#}", done.evidence);
 }
 

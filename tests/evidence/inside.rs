@@ -20,7 +20,7 @@ fn work_in_a_submodule_that_is_not_committed_is_told() {
     std::thread::sleep(std::time::Duration::from_millis(50));
     check(&world.run("echo x >>a; cat lib/l; git -C lib status"), &[]);
     let done = world.run("echo more >>lib/l; echo n >lib/n");
-    let gap = "something changed in repositories of their own, which are not looked into: lib";
+    let gap = "something changed in these nested repositories: lib";
     check(&done, &[gap]);
     let text = world.text(&["results", &done.task_id]);
     assert!(
@@ -33,7 +33,7 @@ fn work_in_a_submodule_that_is_not_committed_is_told() {
 fn a_new_repository_inside_is_told() {
     let world = World::new("echo a >a; git add a; git commit -qm a");
     let done = world.run("git init -q inner; echo i >inner/i");
-    check(&done, &["something changed in repositories of their own, which are not looked into: inner"]);
+    check(&done, &["something changed in these nested repositories: inner"]);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_ceases_to_be_a_repository_is_not_new() {
     let done = world.run("rm -rf lib/.git");
     let gaps = done.files()["incomplete"].as_array().unwrap();
     assert!(
-        gaps.iter().any(|gap| gap == "no repositories of their own any more, and not compared: lib"),
+        gaps.iter().any(|gap| gap == "no longer nested repositories, and not compared: lib"),
         "{:#}",
         done.evidence
     );
@@ -76,7 +76,7 @@ fn files_that_take_the_place_of_a_submodule_are_told() {
     world.shell(LIB);
     let done = world.run("git rm -qf lib; mkdir lib; echo file >lib/f");
     assert_eq!(done.change("lib")["kind"], "submodule");
-    check(&done, &["no repositories of their own any more, and not compared: lib"]);
+    check(&done, &["no longer nested repositories, and not compared: lib"]);
     let world = World::bare();
     world.shell(LIB);
     let done = world.run("git rm -qf lib; mkdir lib; echo file >lib/f; git add lib");
@@ -108,7 +108,10 @@ fn what_was_written_beside_the_repository_is_told() {
     let gaps: Vec<&str> =
         files["incomplete"].as_array().unwrap().iter().map(|gap| gap.as_str().unwrap()).collect();
     assert_eq!(gaps.len(), 2, "{gaps:?}");
-    assert!(gaps[0].starts_with("something changed in directories that are not looked into: "), "{gaps:?}");
+    assert!(
+        gaps[0].starts_with("something changed in these directories outside the repository: "),
+        "{gaps:?}"
+    );
     assert!(gaps[0].ends_with("/beside"), "{gaps:?}");
     assert_eq!(gaps[1], "the agent reports changes outside the repository: /srv/x");
 }

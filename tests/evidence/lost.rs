@@ -95,7 +95,7 @@ fn an_agent_whose_supervisor_was_killed_is_known_by_what_is_on_disk() {
     assert_eq!(kinds, [(&json!("modified"), &json!("a")), (&json!("added"), &json!("new"))]);
     assert_eq!(files["changes"][0]["lines_added"], 1);
     let note = files["incomplete"][0].as_str().unwrap();
-    assert!(note.contains("looked at later"), "{note}");
+    assert!(note.contains("compared later"), "{note}");
     let metadata = &data["metadata"];
     assert_eq!(metadata["file_operations"]["modified_files"], json!(["a"]), "{data:#}");
     // When the tests ended is in the ledger: no file is known to have changed since.
@@ -185,7 +185,7 @@ fn where_the_tree_before_is_lost_too_the_evidence_says_so() {
         evidence["files"],
         json!({
             "source": "none",
-            "reason": "what the tree was like before the run is lost with its supervisor",
+            "reason": "the snapshot from before the run was lost with its supervisor",
             "totals": { "files": 0 },
             "changes": [],
         })

@@ -210,7 +210,7 @@ fn a_repository_that_a_run_removed_is_said_to_be_gone() {
     let done = world.run("rm -rf .git; echo z >z; echo more >>a");
     let gaps = done.files()["incomplete"].to_string();
     assert!(
-        gaps.contains("the repository is gone, with all that it held: what was committed is not"),
+        gaps.contains("the repository is gone: commits and the changed lines of tracked files are unknown"),
         "{gaps}"
     );
     let text = world.text(&["results", &done.task_id]);
@@ -222,7 +222,7 @@ fn a_repository_that_a_run_removed_is_said_to_be_gone() {
         let world = world.at("tree");
         let done = world.run(&format!("rm .git; {forgotten}; echo more >>a"));
         let gaps = done.files()["incomplete"].to_string();
-        assert_eq!(gaps, r#"["`.git` leads to no repository any more, what it led to is there"]"#);
+        assert_eq!(gaps, r#"["`.git` no longer leads to a repository; the repository itself still exists"]"#);
         assert_eq!(done.change("a")["lines_added"], 1);
     }
 }

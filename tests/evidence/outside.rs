@@ -58,7 +58,7 @@ fn an_agent_outside_git_is_known_by_its_events_and_never_by_its_words() {
     let operations = &results["data"]["metadata"]["file_operations"];
     assert_eq!((&operations["source"], &operations["lines_changed"]), (&json!("agent_events"), &json!(null)));
     let text = world.text(&["results", report["task_id"].as_str().unwrap()]);
-    let line = "files: 3 changed, lines not known (agent_events; it did not work in a git repository)";
+    let line = "files: 3 changed, lines unknown (agent_events; it did not work in a git repository)";
     assert!(text.contains(line), "{text}");
     assert_eq!(operations["added_files"], json!(["new.txt"]));
 }
@@ -92,8 +92,8 @@ fn outside_git_a_file_is_told_once_and_what_commands_did_is_said_not_to_be_known
     let files = world.env.json(&args)["file_operations"].take();
     assert_eq!((&files["added_files"], &files["files_changed"]), (&json!(["b"]), &json!(1)), "{files:#}");
     let gaps = json!([
-        "the agent reports as changed what is not there: never",
-        "what the agent's commands and tools changed is not known: only what it reports itself is told"
+        "the agent reports changes to files that do not exist: never",
+        "unknown what the agent's commands and tools changed: only the edits that it reported are listed"
     ]);
     assert_eq!(files["incomplete"], gaps, "{files:#}");
 }

@@ -70,7 +70,7 @@ fn two_runs_in_one_checkout_name_each_other_and_a_third_elsewhere_is_not_named()
     assert_eq!(operations["overlapped_with"][0], second.task_id.as_str(), "{results:#}");
     let text = world.text(&["results", &first.task_id]);
     assert!(
-        text.contains(&format!("(git; with what {} changed here meanwhile)\n", second.task_id)),
+        text.contains(&format!("(git; includes changes that {} made at the same time)\n", second.task_id)),
         "{text}"
     );
     // Nobody is there any more.

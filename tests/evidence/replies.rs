@@ -135,8 +135,8 @@ fn lines_that_nobody_counted_are_not_none() {
     let reply = world.env.json(&["results", &done.task_id, "--json"]);
     assert_eq!(reply["data"]["metadata"]["file_operations"]["lines_changed"], json!(null));
     let text = world.text(&["results", &done.task_id]);
-    assert!(text.contains("\nfiles: 2 changed, lines not known (git; incomplete)\n"), "{text}");
-    assert!(text.contains("\nnot_known:\n- the lines of 1 file are not known; of the others 1 "), "{text}");
+    assert!(text.contains("\nfiles: 2 changed, lines unknown (git; incomplete)\n"), "{text}");
+    assert!(text.contains("\nnot_known:\n- lines unknown for 1 file; in the others, 1 "), "{text}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn that_nothing_is_known_is_said_with_its_reason() {
     let operations = &reply["data"]["metadata"]["file_operations"];
     assert_eq!((&operations["source"], &operations["files_changed"]), (&json!("none"), &json!(null)));
     let text = world.text(&["results", &done.task_id]);
-    assert!(text.contains("\nfiles: not known (the index is damaged)\n"), "{text}");
+    assert!(text.contains("\nfiles: unknown (the index is damaged)\n"), "{text}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn paths_are_said_to_be_below_the_top_where_the_run_is_not() {
     let world = world.at("sub/dir");
     let done = world.check("echo x >>d; echo y >>../../a");
     let text = world.text(&["results", &done.task_id]);
-    let line = format!("\nfiles: 2 changed, +2 -0 lines (git; paths below {})\n", root.display());
+    let line = format!("\nfiles: 2 changed, +2 -0 lines (git; paths relative to {})\n", root.display());
     assert!(text.contains(&format!("{line}- modified a\n- modified sub/dir/d\n")), "{text}");
     let reply = world.env.json(&["results", &done.task_id, "--json"]);
     assert_eq!(reply["data"]["metadata"]["file_operations"]["root"], root.to_str().unwrap());

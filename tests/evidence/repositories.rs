@@ -281,7 +281,7 @@ fn a_repository_that_is_taken_away_is_told() {
     let done = world.run("rm -rf .git; echo x >>a");
     // What was tracked is known; how its lines changed is gone with its objects.
     assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
-    assert!(done.files()["incomplete"][0].as_str().unwrap().contains("not known"));
+    assert!(done.files()["incomplete"][0].as_str().unwrap().contains("unknown"));
     assert_eq!(done.change("a").get("lines_added"), None);
     assert_eq!(done.files()["totals"], serde_json::json!({ "files": 1 }));
 }
@@ -302,7 +302,7 @@ fn an_index_that_grew_beyond_measure_is_not_read() {
     let world = World::new(SOME);
     let done = world.run("truncate -s 1000M .git/index; echo x >>a");
     assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
-    let gap = "what was added to the index is not known: the index is far larger than its entries need";
+    let gap = "unknown what was added to the index: the index is far larger than its entries need";
     assert_eq!(done.files()["incomplete"], serde_json::json!([gap]));
     let done = world.run("rm a");
     assert_eq!(done.files()["reason"], "the index is far larger than its entries need");

@@ -117,6 +117,6 @@ fn what_was_outside_of_the_part_is_not_known_without_its_tree() {
          mkdir k; echo new >k/new",
     );
     assert_eq!(done.kinds(), [("added".into(), "k/new".into())], "{:#}", done.evidence);
-    let gap = "what became of files that are tracked and not checked out is not known";
+    let gap = "unknown whether tracked files that are not checked out changed";
     assert_eq!(done.files()["incomplete"], serde_json::json!([gap]), "{:#}", done.evidence);
 }

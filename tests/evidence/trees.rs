@@ -54,7 +54,7 @@ fn a_tree_that_the_run_made_is_its_own() {
     assert_eq!(subjects(&done.evidence), ["work"], "{:#}", done.evidence);
     let tree = fs::canonicalize(world.env.side()).unwrap().join("mine");
     let gap = format!(
-        "files in working trees that were made during the run are not looked at, only the commits: {}",
+        "in working trees created during the run only commits were looked at, not files: {}",
         tree.display()
     );
     assert_eq!(gaps(&done), [gap]);

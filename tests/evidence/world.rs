@@ -152,7 +152,7 @@ impl World {
         assert_eq!(done.files()["source"], "git", "{:#}", done.evidence);
         // Of a repository inside only its commit is known, here and there.
         let gaps = done.files()["incomplete"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let inside = |gap: &Value| gap.as_str().unwrap().contains("repositories of their own");
+        let inside = |gap: &Value| gap.as_str().unwrap().contains("these nested repositories");
         assert!(gaps.iter().all(inside), "{:#}", done.evidence);
         let (expected, told) = (oracle::diff(self, &before, &after), oracle::told(&done.evidence));
         assert_eq!(told, expected, "{script}\n{:#}", done.evidence);

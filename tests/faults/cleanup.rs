@@ -6,8 +6,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::held;
 use crate::phase::Phase;
+use crate::stop_at_syscall;
 use crate::support::agent::playing;
 use crate::support::env::acknowledged;
 use crate::support::strace::Point;
@@ -69,7 +69,7 @@ fn a_cleanup_leaves_alone_what_a_live_submitter_has_begun() {
         // Not entered into the journal: the cleanup is to remove it.
         let old = phase.env.submit(&task);
         phase.settle();
-        let submitter = held::at(&phase, point, |tracer| phase.env.command_under(tracer, &args));
+        let submitter = stop_at_syscall::at(&phase, point, |tracer| phase.env.command_under(tracer, &args));
         // How often it locks and syncs the registry before is not the same every time.
         let Some(submitter) = submitter else { continue };
         if !is_a_step(&phase, &submitter.call) {

@@ -89,7 +89,7 @@ fn a_supervisor_whose_directory_is_deleted_ends_its_run() {
         let family = family(level);
         family.delete();
         family.is_over();
-        family.is_told("STORAGE", "the run directory was deleted while the run went on");
+        family.is_told("STORAGE", "the run directory was deleted during the run");
         // It is made again for the one thing that is known.
         let dir = family.phase.env.run_dir(&family.task.run_id);
         let left: Vec<_> = fs::read_dir(&dir).unwrap().flatten().map(|entry| entry.file_name()).collect();
@@ -150,5 +150,5 @@ fn a_run_of_events_whose_directory_is_deleted_ends_too() {
     let left: Vec<_> = kill::mentioning(phase.env.root()).into_iter().map(kill::arguments).collect();
     assert!(left.is_empty(), "{left:?}");
     let told = phase.env.expect(1, &["results", &task.task_id]).stdout;
-    assert!(told.contains("the run directory was deleted while the run went on"), "{told}");
+    assert!(told.contains("the run directory was deleted during the run"), "{told}");
 }

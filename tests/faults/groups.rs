@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::claim::claim;
 use crate::descendants::own_control_group;
-use crate::held;
 use crate::phase::Phase;
+use crate::stop_at_syscall;
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, Ran, Submitted, acknowledged, finish, wait_for};
 use crate::support::kill;
@@ -226,7 +226,7 @@ fn a_group_that_no_record_tells_of_is_removed_too() {
     let group = own.join("delegator").join(format!("{}.{:x}-{:x}", task.run_id, home.dev(), home.ino()));
     let claimed = claim(&phase, &task);
     let values = phase.env.run_dir(&task.run_id).join("env.json");
-    held::first(&phase, "openat", &values, |tracer| claimed.supervise(&phase, tracer)).kill();
+    stop_at_syscall::first(&phase, "openat", &values, |tracer| claimed.supervise(&phase, tracer)).kill();
     drop(claimed);
     assert!(group.exists(), "it was killed before it had made {}", group.display());
     phase.env.expect(0, &["status"]);

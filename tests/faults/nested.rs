@@ -252,10 +252,7 @@ fn a_run_that_ends_by_itself_takes_the_runs_inside_it_along() {
         assert_eq!(phase.row(&inner).state, "cancelled", "{level}: the inner one ended before");
         assert_gone(&pids, level);
         let warnings = result(&phase, &outer)["warnings"].to_string();
-        assert!(
-            warnings.contains("1 run that had been started from it ended with it"),
-            "{level}: {warnings}"
-        );
+        assert!(warnings.contains("1 run started by this run ended with it"), "{level}: {warnings}");
         phase.close(&format!("outer run ended at level {level}"));
     }
 }

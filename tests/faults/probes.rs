@@ -104,7 +104,7 @@ fn a_codex_that_never_answers_anything_is_ended_by_its_limit() {
     println!("codex that never answers: run took {took:?}");
     assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(report["summary"], "ended by the idle limit: no sign of life for 0.5 s", "{report:#}");
+    assert_eq!(report["summary"], "ended by the idle limit: no output for 0.5 s", "{report:#}");
     let warnings = report["warnings"].to_string();
     assert!(warnings.contains("could not ask Codex for its options"), "{warnings}");
     assert!(took < BOUNDED, "{took:?}");

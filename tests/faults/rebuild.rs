@@ -185,10 +185,10 @@ fn doctor_compares_both_sides_and_rebuild_mends_them_and_touches_nothing_else() 
     let before = whole_rows(phase, &untouched);
     let told = phase.env.expect(0, &["doctor", "--rebuild"]).stdout;
     for part in [
-        "put back 2 runs that had no row",
-        "ended 1 open task whose run directory is gone, as failed",
-        "removed 1 finished task whose run directory is gone",
-        "the registry has 5 tasks now",
+        "restored 2 runs without a row",
+        "marked 1 open task without a run directory as failed",
+        "removed 1 finished task without a run directory",
+        "the registry now has 5 tasks",
     ] {
         assert!(told.contains(part), "{told}");
     }

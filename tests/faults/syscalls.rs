@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::claim::claim;
 use crate::crash::{crash, with_each};
+use crate::crash_at_each_syscall::{Deed, Run, TRIES};
 use crate::phase::Phase;
 use crate::sample::sample;
 use crate::scene::Scene;
-use crate::strikes::{Deed, Run, TRIES};
 use crate::support::env::{Submitted, wait_for};
 use crate::support::kill;
 use crate::support::strace::Point;

@@ -8,8 +8,8 @@ use std::process::Command;
 use crate::claim::claim;
 use crate::cleanup::{is_a_step, steps};
 use crate::environment::files_holding;
-use crate::held;
 use crate::phase::Phase;
+use crate::stop_at_syscall;
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, finish, wait_for};
 
@@ -31,7 +31,8 @@ fn check_dead_submitters(what: &str, visit: impl Fn(&Phase) -> Option<u64>) {
     let (mut killed, mut left_values) = (0, 0);
     for point in &steps() {
         phase.settle();
-        let submitter = held::at(&phase, point, |tracer| with_key(phase.env.command_under(tracer, &args)));
+        let submitter =
+            stop_at_syscall::at(&phase, point, |tracer| with_key(phase.env.command_under(tracer, &args)));
         let Some(submitter) = submitter else { continue };
         if !is_a_step(&phase, &submitter.call) {
             submitter.go_on();
@@ -113,7 +114,7 @@ fn the_values_stay_for_the_next_attempt_when_a_supervisor_dies_before_the_start(
     let claimed = claim(&phase, &task);
     // The last file that it makes before it says that it starts.
     let output = phase.env.run_dir(&task.run_id).join("stdout.log");
-    held::first(&phase, "openat", &output, |tracer| claimed.supervise(&phase, tracer)).kill();
+    stop_at_syscall::first(&phase, "openat", &output, |tracer| claimed.supervise(&phase, tracer)).kill();
     drop(claimed);
     phase.env.expect(0, &["status"]);
     assert_eq!(phase.row(&task).state, "pending");

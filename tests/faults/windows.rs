@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::Connection;
 
-use crate::held;
 use crate::kills::Windows;
 use crate::scene::Scene;
+use crate::stop_at_syscall;
 use crate::support::env::{PATIENCE, wait_for};
 use crate::support::kill::{Window, window};
 use crate::support::strace::Point;
@@ -24,7 +24,7 @@ pub fn kill_submitters(scene: &Scene, wanted: Window, enough: usize, windows: &m
         }
         let alias = format!("{wanted:?}-{number}");
         let args = ["run", "--agent", "command", "--json", "--alias", &alias, task];
-        let submitter = held::at(phase, point, |tracer| phase.env.command_under(tracer, &args));
+        let submitter = stop_at_syscall::at(phase, point, |tracer| phase.env.command_under(tracer, &args));
         let Some(submitter) = submitter else { continue };
         // Who seals the run cannot end its row meanwhile.
         let busy = (wanted == Window::AfterSeal).then(|| {

@@ -1,7 +1,7 @@
-//! A file and a question about it, drawn from bytes, as a fuzzer makes them.
+//! A file and a query derived from bytes, as a fuzzer generates them.
 //!
-//! Tests feed it what a seed makes, `fuzz/` feeds it what covers new code; what
-//! must hold is in the [checks](crate::inspect::invariants).
+//! Tests derive them from a seed, and `fuzz/` from inputs that reach new code. The properties that must hold
+//! are in the [checks](crate::inspect::invariants).
 
 #![allow(clippy::unwrap_used, reason = "what is not there breaks a promise, and a test ends")]
 
@@ -12,19 +12,19 @@ use crate::host::MultiFileReader;
 use crate::inspect::line_pieces::{LONGEST_LINE, unredacted};
 use crate::inspect::{Ask, Case, Cursor, Mode, Pattern, Wanted, inspect, invariants, reference_answers};
 
-/// What a file begins with that is compressed.
+/// The beginning of a compressed file.
 const COMPRESSED: &[u8] = b"\x1f\x8b";
-/// Around these lengths, lines are taken apart.
+/// Lines are split around these lengths.
 const LENGTHS: [usize; 3] = [64 << 10, 256 << 10, 320 << 10];
-/// What is repeated to make a line so long.
+/// The text that is repeated to make such a long line.
 const UNIT: usize = 8;
-/// The longest pattern that is looked for in such a line.
+/// The longest pattern that is searched in such a line.
 const WORD: usize = 32;
-/// The longest pattern, of which some take long to read.
+/// The longest pattern; some take long to parse.
 const LONGEST_PATTERN: usize = 200;
 
-/// Five letters say what is asked and how the file is kept; what follows up to
-/// a line break is a pattern, a path or a cursor; the rest is in the file.
+/// Five letters choose the query and how the file is stored; then, up to a line break, a pattern, a path or a
+/// cursor; the rest is the file's content.
 pub(crate) fn check(input: &[u8]) {
     let Some(([question, kept, a, b, room], rest)) = input.split_first_chunk() else { return };
     let (text, content) = rest.split_at(memchr(b'\n', rest).unwrap_or(rest.len()));
@@ -34,7 +34,7 @@ pub(crate) fn check(input: &[u8]) {
     let case = if kept & 2 == 0 { Case::Ignored } else { Case::Kept };
     let length = LENGTHS.get(usize::from(kept >> 2 & 0xf)).map(|length| length + usize::from(*b) % 9 - 4);
     let content = stretched(content, length);
-    // Else it has thousands of pages.
+    // Otherwise it has thousands of pages.
     let room = usize::from(*room) + length.map_or(0, |_| 100 << 10);
     let (start, most) = (number(*a), number(*b));
     if content.starts_with(COMPRESSED) && !packed {
@@ -45,7 +45,7 @@ pub(crate) fn check(input: &[u8]) {
         return ask_everything(&invariants::store(&content, packed), text, case, most, room);
     }
     match question {
-        // A line that is too long to be held has a page to itself.
+        // A line that is too long for memory has a page to itself.
         b'e' if is_held(&content) => invariants::ends(&content, packed, most),
         b'p' | b'e' => invariants::all_pages(&content, packed, most.max(1), room),
         b'r' => invariants::range(&content, packed, start, start.saturating_add(most), room.max(16)),
@@ -56,7 +56,7 @@ pub(crate) fn check(input: &[u8]) {
         }
         b'g' => {
             let Some(pattern) = pattern(text, case) else { return };
-            // In a line that is too long to be held, a long match may be missed.
+            // In a line that is too long for memory, a long match may be missed.
             if length.is_none() || text.len() <= WORD && !text.contains(is_meta_character) {
                 let content = invariants::as_text_for(text, content);
                 invariants::grep(
@@ -73,7 +73,7 @@ pub(crate) fn check(input: &[u8]) {
     }
 }
 
-/// Of a secret longer than what is looked at at once, not all parts are known.
+/// A secret longer than a search window is not recognized in all its parts.
 fn has_secret(content: &[u8]) -> bool {
     reference_answers::lines(content).iter().any(|line| reference_answers::shown(line) != unredacted(line))
 }
@@ -83,13 +83,12 @@ fn is_held(content: &[u8]) -> bool {
     reference_answers::lines(content).iter().all(|line| line.len() as u64 <= LONGEST_LINE)
 }
 
-/// What is near the end of a byte stands for what is near the end of a number.
+/// Maps values near the maximum of a byte to values near the maximum of a number.
 fn number(byte: u8) -> u64 {
     if byte < 0xf0 { u64::from(byte) } else { u64::MAX - u64::from(u8::MAX - byte) }
 }
 
-/// The end of the content again and again, until all of it is so long. Thousands
-/// of lines would only take long.
+/// Repeats the end of the content up to this length. Thousands of lines would only take long.
 fn stretched(content: &[u8], length: Option<usize>) -> Vec<u8> {
     let mut content = content.to_vec();
     if let Some(length) = length {
@@ -104,7 +103,7 @@ fn pattern(text: &str, case: Case) -> Option<Pattern> {
     Some(text).filter(|text| text.len() <= LONGEST_PATTERN).and_then(|text| Pattern::new(text, case).ok())
 }
 
-/// What a cursor with this letter belongs to.
+/// The query that a cursor with this letter belongs to.
 fn mode_of(cursor: &str, most: u64) -> Mode {
     match cursor.trim_start().as_bytes().first() {
         Some(b'f') => Mode::Head { lines: most },
@@ -114,7 +113,7 @@ fn mode_of(cursor: &str, most: u64) -> Mode {
     }
 }
 
-/// There is an answer to everything, or an error.
+/// Every query gets an answer or an error.
 fn ask_everything(stored: &[u8], text: &str, case: Case, most: u64, room: usize) {
     let mut modes = vec![
         Mode::Head { lines: most },

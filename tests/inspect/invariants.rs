@@ -1,5 +1,5 @@
-//! What must hold of an answer, whatever the file and whatever is asked: it is
-//! that of the [reference](crate::inspect::reference_answers). Panics where it is not.
+//! The properties of every answer, whatever the file and the query: it equals that of the
+//! [reference](crate::inspect::reference_answers). Panics otherwise.
 
 #![allow(clippy::unwrap_used, reason = "what is not there breaks a promise, and a test ends")]
 
@@ -10,20 +10,18 @@ use crate::inspect::private_keys::names_key;
 use crate::inspect::reference_answers::{self, added, ask, gzip, lines, pages, shown};
 use crate::inspect::{Case, Cursor, Found, Longest, Mode, Pattern};
 
-/// As a file is kept.
+/// How a file is stored.
 pub(super) fn store(content: &[u8], packed: bool) -> Vec<u8> {
     if packed { gzip(content) } else { content.to_vec() }
 }
 
-/// Whether every line is shown for itself: none is of a private key, and none
-/// continues a command.
+/// Whether every line is shown independently: none belongs to a private key, and none continues a command.
 pub(super) fn is_shown_alone(content: &[u8]) -> bool {
     let is_alone = |line: &[u8]| !names_key(unredacted(line).as_bytes()) && !goes_on(line);
     !names_key(content) && lines(content).into_iter().all(is_alone)
 }
 
-/// The content, or its text: where words end beside what is no text is seen in
-/// several ways.
+/// The content, or its text: where words end beside bytes that are not text can be seen in several ways.
 pub(super) fn as_text_for(pattern: &str, content: Vec<u8>) -> Vec<u8> {
     match pattern.contains(r"\b") || pattern.contains(r"\B") {
         true => String::from_utf8_lossy(&content).into_owned().into_bytes(),
@@ -31,7 +29,7 @@ pub(super) fn as_text_for(pattern: &str, content: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Whoever follows the cursor sees everything once, in either direction.
+/// Following the cursor shows everything exactly once, in either direction.
 pub(super) fn all_pages(content: &[u8], packed: bool, most: u64, room: usize) {
     let stored = store(content, packed);
     let whole = with_breaks(&all_shown(content));
@@ -55,7 +53,7 @@ pub(super) fn all_pages(content: &[u8], packed: bool, most: u64, room: usize) {
     }
 }
 
-/// The first lines are the first, the last are the last, and all are counted.
+/// Head returns the first lines, tail the last ones, and all are counted.
 pub(super) fn ends(content: &[u8], packed: bool, most: u64) {
     let stored = store(content, packed);
     let all = all_shown(content);
@@ -85,7 +83,7 @@ pub(super) fn range(content: &[u8], packed: bool, start: u64, end: u64, room: us
     assert_eq!(joined(pages.iter()), expected);
 }
 
-/// Every line that matches is found once, in order, with those around it.
+/// Every matching line is found once, in order, with its context.
 pub(super) fn grep(content: &[u8], packed: bool, pattern: &Pattern, case: Case, context: usize, max: usize) {
     let text = pattern.text();
     let expected = reference_answers::grep(content, pattern, case);
@@ -96,7 +94,7 @@ pub(super) fn grep(content: &[u8], packed: bool, pattern: &Pattern, case: Case, 
     if pages.len() == 1 {
         assert_eq!(numbers, expected, "{text}");
     }
-    // Who begins in the middle may be near a private key and looks at more lines as they are shown.
+    // A search that begins in the middle may be near a private key and checks more lines in shown form.
     let most = reference_answers::grep_as_shown(content, text, case);
     assert!(numbers.is_sorted_by(|a, b| a < b), "{text}: {numbers:?}");
     assert!(expected.iter().all(|number| numbers.contains(number)), "{text}: {numbers:?} {expected:?}");
@@ -122,14 +120,14 @@ pub(super) fn grep(content: &[u8], packed: bool, pattern: &Pattern, case: Case, 
     assert!(pages.iter().all(|page| page.matches.len() <= max));
 }
 
-/// A cursor that was made up shows a part of the same file.
+/// An invented cursor shows a part of the same file.
 pub(super) fn cursor(content: &[u8], packed: bool, mode: &Mode, cursor: Cursor) {
     let found = ask(&store(content, packed), mode.clone(), Some(cursor), 40);
     let all = all_shown(content);
     if matches!(mode, Mode::Grep { .. }) {
         assert!(found.total_lines.is_none_or(|total| total == all.len() as u64));
     }
-    // Values are not shown as their lines are.
+    // Values are not shown like their lines.
     let whole = all.join("\n");
     let is_shown = matches!(mode, Mode::Select { .. }) || whole.contains(&added(&found).0);
     assert!(is_shown, "{:?} of {whole:?}", found.content);
@@ -141,14 +139,14 @@ pub(super) fn cursor(content: &[u8], packed: bool, mode: &Mode, cursor: Cursor) 
     }
 }
 
-/// What is counted of the whole.
+/// The summary counts the whole file.
 pub(super) fn summary(content: &[u8], packed: bool) {
     let found = ask(&store(content, packed), Mode::Summary, None, WHOLE);
     let summary = found.summary.unwrap();
     let lines = lines(content);
     assert_eq!((summary.lines, summary.bytes), (lines.len() as u64, content.len() as u64));
     let lengths = lines.iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line).len() as u64);
-    // The first of those that are equally long.
+    // The first of several lines with the same length.
     let longest = (1..).zip(lengths).max_by_key(|(line, bytes)| (*bytes, Reverse(*line)));
     assert_eq!(summary.longest_line, longest.map(|(line, bytes)| Longest { line, bytes }));
     let [errors, warnings] =
@@ -160,7 +158,7 @@ fn all_shown(content: &[u8]) -> Vec<String> {
     lines(content).into_iter().map(shown).collect()
 }
 
-/// Puts pages together, in the order of the file.
+/// Joins pages in the order of the file.
 fn joined<'a>(pages: impl Iterator<Item = &'a Found>) -> String {
     let mut whole = String::new();
     for (content, ends) in pages.filter(|page| page.start_line.is_some()).map(added) {

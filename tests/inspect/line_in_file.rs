@@ -1,4 +1,4 @@
-//! What is shown of one line is what the file as a whole would show of it.
+//! Tests that a line read alone is shown as it is when the whole file is read.
 
 use proptest::prelude::*;
 
@@ -7,8 +7,7 @@ use crate::inspect::line_pieces::unredacted;
 use crate::inspect::reference_answers::{ask, find};
 use crate::redact;
 
-/// Lines in which a secret shows only together with others. `tag` is of each
-/// secret alone.
+/// Lines in which a secret is recognizable only together with others. `tag` is different for each secret.
 fn told_by_others(which: usize, count: usize, tag: &mut impl FnMut() -> String) -> Vec<String> {
     let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
     let line = |tag: String| format!("MIIE{tag}{}", "aB3x".repeat(12));

@@ -1,4 +1,4 @@
-//! Whatever the file and whatever is asked, the [checks](crate::inspect::invariants) hold.
+//! Tests the [checks](crate::inspect::invariants) with random files and queries.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::inspect::invariants::{self, store};
 use crate::inspect::reference_answers::{ask, find, grep, pages, pattern};
 use crate::inspect::{Case, Mode, Pattern};
 
-/// Content of every sort: text, breaks, escapes, bytes that are no text.
+/// Content of every kind: text, breaks, escapes, bytes that are not text.
 fn contents() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         4 => "[a-c ]{0,12}".prop_map(String::into_bytes),
@@ -27,7 +27,7 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
-/// A content with lines around the lengths at which they are taken apart.
+/// Content with lines around the lengths at which they are split.
 fn long_contents() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![
         0usize..100,
@@ -102,7 +102,7 @@ proptest! {
         prop_assume!(Pattern::new(&text, Case::Ignored).is_ok());
         let planted = planted(which).into_bytes();
         let content = if alone { planted.clone() } else { [before, planted.clone(), after].join(&b'\n') };
-        // Into the secret, as a rule.
+        // Usually inside the secret.
         let from = content.windows(planted.len()).position(|part| part == planted).unwrap_or(0);
         let offset = (from + at.index(planted.len() + 1)) as u64;
         let cursor = format!("{way}{}.{}.{}", base36(offset), base36(line), base36(skip));
@@ -131,7 +131,7 @@ fn skips() -> impl Strategy<Value = u64> {
 
 const PLANTED: usize = 7;
 
-/// Secrets with what tells them, all of the same few letters.
+/// Secrets with the text that identifies them, all of the same few letters.
 fn planted(which: usize) -> String {
     let (token, line) = (format!("ghp_{}", "Zq9x".repeat(9)), "Zq9x".repeat(16));
     let key = [
@@ -151,8 +151,7 @@ fn planted(which: usize) -> String {
     }
 }
 
-/// Patterns of every sort, as far as it is the same for them whether a carriage
-/// return is in a line or not.
+/// Patterns of every kind that do not depend on carriage returns inside a line.
 fn patterns() -> impl Strategy<Value = String> {
     let parts = vec![
         "a",

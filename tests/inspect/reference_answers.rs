@@ -1,4 +1,4 @@
-//! The same answers found the slow way, to compare with.
+//! Computes the same answers in a simple, slow way, for comparison.
 
 #![allow(clippy::unwrap_used, reason = "what is not there breaks a promise, and a test ends")]
 
@@ -16,7 +16,7 @@ use crate::inspect::{Ask, Case, Cursor, Found, Mode, Pattern, Wanted, inspect, t
 use crate::redact;
 use crate::text::plain;
 
-/// A file with this content, which has no name.
+/// A file with this content and without a name.
 pub(super) fn file(content: &[u8]) -> File {
     #[cfg(fuzzing)]
     let mut file = File::from(rustix::fs::memfd_create("content", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
@@ -33,23 +33,22 @@ pub(super) fn gzip(content: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// The lines of a content, without their breaks.
+/// The lines of some content, without their breaks.
 pub(super) fn lines(content: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = content.split(|c| *c == b'\n').collect();
     lines.pop_if(|last| last.is_empty());
     lines
 }
 
-/// A line as it is shown, outside of private keys.
+/// A line as it is shown outside private keys.
 pub(super) fn shown(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let text = plain::line_of_text(&String::from_utf8_lossy(line)).replace('\n', " ");
     redact::text(&text).replace('\r', "^M")
 }
 
-/// The numbers of the lines that match as they are shown. Their bytes match, or
-/// that tells nothing: they have something that is not shown as it is, or a
-/// secret that the pattern sees.
+/// The numbers of the lines that match as shown. Either their bytes match, or their bytes are not conclusive:
+/// they contain something that is shown differently, or a secret that the pattern can see.
 pub(super) fn grep(content: &[u8], pattern: &Pattern, case: Case) -> Vec<u64> {
     let regex = regex(pattern.text(), case);
     let hides = |line: &[u8]| match pattern.sight {
@@ -73,14 +72,14 @@ pub(super) fn grep(content: &[u8], pattern: &Pattern, case: Case) -> Vec<u64> {
     numbered.filter(|(_, (before, line))| is_found(before, line)).map(|(number, _)| number).collect()
 }
 
-/// The numbers of all lines that match as they are shown.
+/// The numbers of all lines that match as shown.
 pub(super) fn grep_as_shown(content: &[u8], text: &str, case: Case) -> Vec<u64> {
     let regex = regex(text, case);
     let numbered = (1..).zip(lines(content));
     numbered.filter(|(_, line)| regex.is_match(shown(line).as_bytes())).map(|(number, _)| number).collect()
 }
 
-/// How many lines say that something went wrong.
+/// How many lines report an error.
 pub(super) fn error_lines(lines: &[&[u8]]) -> u64 {
     let names = ["error", "errors", "exception", "exceptions"].map(|word| (word, false));
     let words = ["fatal", "panic", "panicked", "traceback", "failed", "failure", "failures", "critical"];
@@ -88,13 +87,13 @@ pub(super) fn error_lines(lines: &[&[u8]]) -> u64 {
     count(lines, &words, b"EF")
 }
 
-/// How many lines warn of something.
+/// How many lines contain a warning.
 pub(super) fn warning_lines(lines: &[&[u8]]) -> u64 {
     count(lines, &["warn", "warning", "warnings"].map(|word| (word, true)), b"W")
 }
 
-/// How many lines have one of these words, of which some begin where a word
-/// does, or begin with one of these levels.
+/// How many lines contain one of these words, some of which must begin at a word start, or begin with one of
+/// these levels.
 fn count(lines: &[&[u8]], words: &[(&str, bool)], levels: &[u8]) -> u64 {
     let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let has = |line: &[u8], (word, alone): &(&str, bool)| {
@@ -130,12 +129,12 @@ pub(super) fn ask(stored: &[u8], mode: Mode, cursor: Option<Cursor>, room: usize
     .unwrap()
 }
 
-/// Every page there is, by following the cursor.
+/// All pages, by following the cursor.
 pub(super) fn pages(stored: &[u8], mode: &Mode, room: usize) -> Vec<Found> {
     let (mut pages, mut cursor) = (Vec::new(), None);
     loop {
         let page = ask(stored, mode.clone(), cursor, room);
-        // As a client hands it back.
+        // As a client passes it back.
         cursor = page.next.map(|next| next.to_string().parse().unwrap());
         pages.push(page);
         if cursor.is_none() {
@@ -145,7 +144,7 @@ pub(super) fn pages(stored: &[u8], mode: &Mode, room: usize) -> Vec<Found> {
     }
 }
 
-/// What a page adds to the whole, and whether a line break comes after it.
+/// What a page adds to the whole, and whether a line break follows.
 pub(super) fn added(page: &Found) -> (String, bool) {
     let partial = page.partial_line;
     let begins_before = partial.is_some_and(|line| line.begins_before);

@@ -1,4 +1,4 @@
-//! Nothing that is asked tells a secret.
+//! Tests that no query reveals a secret.
 
 use proptest::prelude::*;
 
@@ -6,12 +6,12 @@ use crate::inspect::Mode;
 use crate::inspect::cursor::base36;
 use crate::inspect::reference_answers::{ask, find, gzip, pages};
 
-/// Put together here, lest a scanner take this file for a leak.
+/// Assembled here, so that a secret scanner does not report this file.
 fn token(body: &str) -> String {
     format!("ghp_{body}{}", "aB3x".repeat(9))
 }
 
-/// A private key of some lines, with text before and after it.
+/// A private key of several lines, with text before and after it.
 fn with_key(begin: usize) -> String {
     let line = "MIIEpAIBAAKCAQEAx7Vn3k9QzT5sW2fJ8dLrY6mBcHpE4uGvNqXoKtRi1aZyDlSb";
     let before = "a line before the key\n".repeat(begin);
@@ -19,7 +19,7 @@ fn with_key(begin: usize) -> String {
     format!("{before}{begins}\n{}abcDEF12==\n{ends}\nafter the key\n", format!("{line}\n").repeat(25))
 }
 
-/// The same, of which the first line was cut off.
+/// The same key without its first line.
 fn without_begin(content: &str) -> String {
     content.split_inclusive('\n').filter(|line| !line.contains("-----BEGIN")).collect()
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::shown::fits;
+use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, Ran, TestEnv, finish};
 
 /// What a refused command has to say.

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::shown::fits;
+use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, Submitted, TestEnv, finish, wait_for};
 use crate::support::kept::{LARGE, age, capture, content, hold, id, name, names, packed, terminal, versions};
 use crate::support::kill;

@@ -1,6 +1,6 @@
 //! Every command at its ordinary work, as people see it.
 
-use crate::shown::{plain, value};
+use crate::normalized_output::{plain, value};
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 /// What is printed for people; the snapshot bears the name of the case.
@@ -110,7 +110,7 @@ fn a_bounded_wait_leaves_the_run_working() {
     let env = TestEnv::new();
     // A shell beside it might end a moment later, and would be told of.
     let ran = env.expect(4, &["run", "--agent", "command", "--wait", "--timeout", "0.2", "exec sleep 60"]);
-    assert_eq!(value(&ran.stdout, "status"), "working (the time to wait was up)");
+    assert_eq!(value(&ran.stdout, "status"), "working (the wait timed out)");
     let task = value(&ran.stdout, "task_id");
     env.expect(4, &["wait", "--timeout", "0", task]);
     env.expect(4, &["results", task]);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::shown::fits;
+use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, Submitted, TestEnv, finish, wait_for};
 
 const KINDS: [&str; 7] = ["cut", "binary", "empty", "other", "directory", "pipe", "endless"];
@@ -120,7 +120,7 @@ fn a_run_whose_evidence_is_spoiled_or_gone_does_not_look_clean() {
         let (what, why) = if kind == "gone" { ("gone", "is gone") } else { ("damaged: ", "cannot be read") };
         let warning = format!("`{}` is {what}", file.display());
         let reason = format!("evidence.json {why}");
-        let files = format!("not known ({reason})");
+        let files = format!("unknown ({reason})");
         for command in ["results", "wait", "status"] {
             let ran = finish(env.command(&[command, &task.task_id]), PATIENCE);
             let text = format!("{}{}", ran.stdout, ran.stderr);

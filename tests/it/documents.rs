@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::shown::{fits, value};
+use crate::normalized_output::{fits, value};
 use crate::support::env::TestEnv;
 
 /// Runs a command both ways.

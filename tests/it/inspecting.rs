@@ -6,7 +6,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::shown::fits;
+use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 /// A finished run that printed what `command` does.

@@ -12,13 +12,13 @@ mod damaged;
 mod documents;
 mod inspecting;
 mod long_output;
+mod messages;
 mod no_output;
+mod normalized_output;
 mod questions;
-mod shown;
 mod streams;
 mod terminal;
 mod tidy;
-mod told;
 mod waiting;
 mod wall_clock;
 

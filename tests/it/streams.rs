@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::shown::fits;
+use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 fn ran(env: &TestEnv, command: &str) -> String {

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Child, Stdio};
 
-use crate::shown::value;
+use crate::normalized_output::value;
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
 use crate::support::kill;
 

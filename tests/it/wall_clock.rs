@@ -69,7 +69,7 @@ fn one_process_that_sees_a_month_later_removes_nothing_and_says_so() {
             let ran = shifted(&env, 31, args);
             let data: Value = serde_json::from_str::<Value>(&ran.stdout).unwrap()["data"].clone();
             assert_eq!((&data["in_doubt"], &data["old_tasks"]["found"]), (&json!(5), &json!(0)), "{data:#}");
-            assert!(data["summary"].as_str().unwrap().contains("when it has been steady"), "{data:#}");
+            assert!(data["summary"].as_str().unwrap().contains("once it has been steady"), "{data:#}");
             all_there();
         }
         shifted(&env, 31, &["status"]);

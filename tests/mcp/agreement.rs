@@ -183,7 +183,7 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
         reply.no_fact_can_be_changed(&["/data/metadata/parent_task_id"]);
     }
     let reply = Reply::to(&mut client, "delegate_status", goes_on);
-    assert!(reply.text.contains(" (goes on with T-local-"), "{}", reply.text);
+    assert!(reply.text.contains(" (continues T-local-"), "{}", reply.text);
     assert_eq!(reply.content["data"]["recently_completed"][0]["parent_task_id"], task);
     reply.no_fact_can_be_changed(&["/data/recently_completed/0/parent_task_id"]);
     // The same request again is the same task.
@@ -288,7 +288,7 @@ fn what_is_not_over_is_told_the_same_twice() {
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let slow = |wait: u64| json!({ "task": "fix-test --speed 0.01", "wait_ms": wait, "options": { "agent": "replay", "dedupe": false } });
     let works =
-        Reply::to(&mut client, "delegate_run", slow(50)).has(&["status: working (the time to wait was up)"]);
+        Reply::to(&mut client, "delegate_run", slow(50)).has(&["status: working (the wait timed out)"]);
     works.no_line_can_be_missed();
     works.no_fact_can_be_changed(&["/wait_exceeded"]);
     let waits = Reply::to(&mut client, "_codex_local_run", slow(0)).has(&[
@@ -303,8 +303,8 @@ fn what_is_not_over_is_told_the_same_twice() {
         "/data/started_at",
         "/meta/queue_position",
     ]);
-    let exec = Reply::to(&mut client, "_codex_local_exec", slow(50))
-        .has(&["status: pending (the time to wait was up)"]);
+    let exec =
+        Reply::to(&mut client, "_codex_local_exec", slow(50)).has(&["status: pending (the wait timed out)"]);
     exec.no_line_can_be_missed();
     let (works, waits) = (works.content["task_id"].clone(), waits.content["data"]["task_id"].clone());
     for (task, state) in [(&works, "working"), (&waits, "pending")] {

@@ -88,10 +88,10 @@ fn every_command_of_an_agent_is_read_in_every_mode() {
         (&tail["content"], &tail["start_line"], &tail["end_line"], &tail["total_lines"]),
         (&json!("8998\n8999\n9000\n"), &json!(8998), &json!(9000), &json!(9000))
     );
-    assert_eq!(tail["next"], "this is the end of it");
+    assert_eq!(tail["next"], "end of the output");
     let head = look(&mut client, json!({ "terminal_id": long, "mode": "head", "lines": 2 }));
     assert_eq!((&head["content"], &head["truncated"]), (&json!("1\n2\n"), &json!(false)));
-    assert_eq!(head["next"], "more is there: call again with cursor `b4`");
+    assert_eq!(head["next"], "there is more: call again with cursor `b4`");
     let (mut whole, mut ask) = (String::new(), json!({ "terminal_id": long, "mode": "all" }));
     loop {
         let part = look(&mut client, ask);
@@ -154,7 +154,7 @@ fn the_shell_reads_the_same() {
     assert_eq!(read(&[&second]), "red\n");
     assert_eq!(read(&[&second, "--raw"]), "\u{1b}[31mred\u{1b}[0m\r\n");
     let document = env.json(&["terminal", "read", &first, "--head", "1", "--json"]);
-    assert_eq!(document["data"]["next"], "more is there: call again with cursor `b2`");
+    assert_eq!(document["data"]["next"], "there is more: call again with cursor `b2`");
     let listed = env.json(&["terminal", "list", &task, "--json"]);
     let rows = listed["data"]["terminals"].as_array().unwrap();
     let told: Vec<(&str, &str, i64)> = rows
@@ -197,13 +197,13 @@ fn a_run_that_is_one_command_is_read_while_it_goes_on() {
         (&begun["terminal_id"], &begun["state"], &begun["live"], &begun["command"]),
         (&json!(id), &json!("live"), &json!(true), &json!(script))
     );
-    assert_eq!(begun["next"], "it is live: cursor `b6` gives what comes after this");
+    assert_eq!(begun["next"], "still live: call again with cursor `b6` for newer output");
     fs::write(env.work().join("go"), "").unwrap();
     env.await_final(&task);
     let over = look(&mut client, json!({ "terminal_id": id, "cursor": begun["cursor"] }));
     assert_eq!(
         (&over["content"], &over["state"], &over["exit_status"], &over["next"]),
-        (&json!("over\n"), &json!("ended"), &json!(0), &json!("this is the end of it"))
+        (&json!("over\n"), &json!("ended"), &json!(0), &json!("end of the output"))
     );
     assert_eq!(env.expect(0, &["terminal", "read", &task]).stdout, "begun\nover\n");
 }
@@ -219,7 +219,7 @@ fn a_run_that_is_one_command_is_read_with_both_streams_in_order() {
         (&read["terminal_id"], &read["content"]),
         (&json!(format!("{task}/command")), &json!("start\nerror: no\nend\n"))
     );
-    assert_eq!(read["next"], "this is the end of it");
+    assert_eq!(read["next"], "end of the output");
     let found = client.call("inspect_output", json!({ "task_id": task, "pattern": "error" })).unwrap();
     assert_eq!((&found["data"]["match_count"], found["data"].get("warning")), (&json!(1), None));
     assert!(found["data"]["file_path"].as_str().unwrap().ends_with("/transcript.log"), "{found:#}");
@@ -296,11 +296,11 @@ fn a_command_that_runs_is_told_without_output_and_lost_with_its_run() {
     let live = wait_for("the command", PATIENCE, || client.call("get_terminal_output", json!({})).ok());
     let live = &live["data"];
     assert_eq!((&live["state"], &live["content"]), (&json!("live"), &json!("")));
-    assert_eq!(live["next"], "it runs: the agent tells what it printed when it has ended");
+    assert_eq!(live["next"], "still running: the agent reports its output when it has ended");
     env.expect(0, &["cancel", &task]);
     env.await_final(&task);
     let lost = look(&mut client, json!({ "terminal_id": task }));
-    assert_eq!((&lost["state"], &lost["next"]), (&json!("lost"), &json!("this is the end of it")));
+    assert_eq!((&lost["state"], &lost["next"]), (&json!("lost"), &json!("end of the output")));
 }
 
 #[test]

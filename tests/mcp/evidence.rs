@@ -299,7 +299,7 @@ fn what_happened_to_a_checkout_is_told_the_same_twice() {
         "files: 132 changed (131 added, 1 renamed), +131 -0 lines (git; incomplete)\n- added .gitignore\n",
         "... (+127 more)\nhead: main ",
         "commits:\n- ",
-        "ignored:\n- added x.log\nnot_known:\n- something changed in repositories of their own",
+        "ignored:\n- added x.log\nnot_known:\n- something changed in these nested repositories",
         "tokens: 3 in (1 from the cache), 2 out (0 for reasoning)\n",
     ];
     let ask = json!({ "task": "do it", "wait_ms": 20_000 });
@@ -374,13 +374,13 @@ fn told_while_it_runs(env: &TestEnv, run: &str, client: &mut Client, task: &str)
     assert!((19_990..=20_010).contains(&left("earliest")), "{progress:#}");
     assert!((39_990..=40_010).contains(&left("latest")), "{progress:#}");
     let shell = env.run(&["wait", task, "--timeout", "1"]);
-    assert!(shell.stderr.contains(" left, by 5 earlier runs"), "{}", shell.stderr);
+    assert!(shell.stderr.contains(" left, based on 5 earlier runs"), "{}", shell.stderr);
     let wait = json!({ "name": "delegate_wait", "arguments": { "task_id": task, "timeout_sec": 1 },
                        "_meta": { "progressToken": "p" } });
     let id = client.begin("tools/call", wait);
     let notice = client.wait_for("a notice", |message| message["method"] == "notifications/progress");
     let said = notice["params"]["message"].as_str().unwrap();
-    assert!(said.ends_with(" left, by 5 earlier runs"), "{said}");
+    assert!(said.ends_with(" left, based on 5 earlier runs"), "{said}");
     client.answer(id);
 }
 
@@ -477,7 +477,7 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
         reply.no_fact_can_be_changed(&["/data/progress/eta/low_s", "/data/progress/eta/samples"]);
     }
     let shell = env.run(&["status", &task]).stdout;
-    assert!(shell.contains("\neta: 5h3") && shell.contains(" left, by 5 earlier runs\n"), "{shell}");
+    assert!(shell.contains("\neta: 5h3") && shell.contains(" left, based on 5 earlier runs\n"), "{shell}");
     client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
 }
 
@@ -504,7 +504,7 @@ fn evidence_that_is_spoiled_or_gone_is_told_the_same_twice() {
         } else {
             fs::remove_file(&file).unwrap();
         }
-        let files = format!("files: not known (evidence.json {reason})");
+        let files = format!("files: unknown (evidence.json {reason})");
         let warning = format!("`{}` {trouble}", file.display());
         let said = |reply: &Reply, place: &str, reason: &str| {
             assert!(reply.text.contains(&format!("\n- {warning}")), "{}", reply.text);

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::made_up::Secret;
+use crate::generated_secrets::Secret;
 use crate::support::agent::install;
 use crate::support::env::{PATIENCE, finish, wait_for};
 use crate::watched::World;

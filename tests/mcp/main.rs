@@ -5,26 +5,25 @@
 #![allow(clippy::unwrap_used, reason = "a surprise should panic")]
 
 mod agreement;
-mod beyond;
 mod captures;
 mod cleaning;
 mod client;
+mod client_stops_reading;
 mod commands;
 mod completion;
 mod database;
-mod deaf;
 mod durable;
 mod edge;
 mod endings;
 mod errors;
 mod evidence;
+mod generated_secrets;
 mod inspecting;
 mod keepers;
 mod last_lines;
 mod leaving;
 mod listing;
 mod locked;
-mod made_up;
 mod opening;
 mod parallel;
 mod place;
@@ -35,6 +34,7 @@ mod queue;
 mod reading;
 mod replies;
 mod secrets;
+mod stream_over_limit;
 mod terminal;
 mod unread;
 mod updates;

@@ -130,7 +130,7 @@ fn what_is_answered_teaches_nothing() {
     // A wait that was too short says what to call, and that nothing is lost.
     let text = told["result"]["content"][0]["text"].as_str().unwrap();
     let next = format!("delegate_wait {{\"task_id\": \"{task}\"}}");
-    assert!(text.contains(&next) && text.contains("the run goes on"), "{text}");
+    assert!(text.contains(&next) && text.contains("the run continues"), "{text}");
     let structured = told["result"]["structuredContent"].to_string().replace('\\', "");
-    assert!(structured.contains(&next) && structured.contains("the run goes on"), "{structured}");
+    assert!(structured.contains(&next) && structured.contains("the run continues"), "{structured}");
 }

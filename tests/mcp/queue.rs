@@ -26,7 +26,7 @@ fn a_long_queue_is_cut_the_same_twice_and_hides_nothing_else() {
     (0..71).for_each(|_| drop(env.submit(&goes_on)));
     for (ask, least) in [(json!({}), 5), (json!({ "limit": 50 }), 20)] {
         let reply = Reply::to(&mut client, "delegate_status", ask).has(&[
-            "status: 1 running, 70 queued, 2 finished lately\n",
+            "status: 1 running, 70 queued, 2 recently finished\n",
             "notice: 2 finished runs unread: ",
             "next: delegate_wait ",
         ]);

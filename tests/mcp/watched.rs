@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::made_up::{Secret, Watch, secrets};
+use crate::generated_secrets::{Secret, Watch, secrets};
 use crate::support::env::TestEnv;
 
 /// Where an agent may let a secret slip.

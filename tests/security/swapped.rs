@@ -56,7 +56,10 @@ fn attack(ask: serde_json::Value) {
             if row.state == "failed" {
                 assert_eq!(row.code.as_deref(), Some("SANDBOX"));
                 let told = world.run_file(&task, "result.json")["outcome"].to_string();
-                assert!(told.contains("is not the directory any more") && told.contains("hint"), "{told}");
+                assert!(
+                    told.contains("was replaced after it was checked") && told.contains("hint"),
+                    "{told}"
+                );
                 refused += 1;
             }
             // The attacker puts it back once it has seen the end.

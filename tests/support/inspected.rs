@@ -42,10 +42,10 @@ pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     let cursor = data["next_cursor"].as_str();
     // Whatever was left out must be available in a file.
     let end = match (data["truncated"] == true, data["live"] == true) {
-        (true, _) if data["mode"] == "summary" => "is cut; ",
+        (true, _) if data["mode"] == "summary" => " cut; ",
         (true, _) => "the range ",
-        (false, true) => "next: there is no more yet",
-        (false, false) => "next: there is no more",
+        (false, true) => "next: no more yet",
+        (false, false) => "next: end of the content",
     };
     let goes_on = cursor.map_or(end.to_owned(), |cursor| format!("\"{cursor}\""));
     same(next.starts_with("next: ") && next.contains(&goes_on), || {

@@ -16,7 +16,7 @@ pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), S
         return same(notes == format!("was {before}"), || format!("it was {before}"));
     }
     let notes: Vec<&str> = notes.split(", ").filter(|note| !note.is_empty()).collect();
-    let odd = [("the time to wait was up", "wait_exceeded"), ("the same request as before", "deduplicated")];
+    let odd = [("the wait timed out", "wait_exceeded"), ("the same request as before", "deduplicated")];
     for (note, member) in odd {
         let (told, holds) = (notes.contains(&note), facts[member] == true);
         // A reader of results has not waited.
@@ -59,12 +59,12 @@ fn duration(millis: u64) -> String {
     }
 }
 
-/// `the first cause (CODE, may succeed the next time)`, or only the code if the summary is the
+/// `the first cause (CODE, may succeed if repeated)`, or only the code if the summary is the
 /// cause.
 pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
     let context = facts.pointer("/metadata/error_context").unwrap_or(&facts["error_context"]);
     let code = context["code"].as_str().ok_or("its code has no place")?;
-    let again = if context["retryable"] == true { ", may succeed the next time" } else { "" };
+    let again = if context["retryable"] == true { ", may succeed if repeated" } else { "" };
     if said == format!("{code}{again}") {
         return same(cause == &facts["summary"], || format!("the cause is {cause}"));
     }
@@ -73,15 +73,15 @@ pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
     says(message, cause.as_str().unwrap_or_default())
 }
 
-/// `3 changed, +10 -2 lines (git; with what T-local-… changed here meanwhile; incomplete)`.
+/// `3 changed, +10 -2 lines (git; includes changes that T-local-… made at the same time; incomplete)`.
 pub fn changed(files: &Value) -> String {
     let reason = files["reason"].as_str().unwrap_or_default();
     if files["files_changed"].is_null() {
-        return format!("not known ({reason})");
+        return format!("unknown ({reason})");
     }
     let number = |name: &str| files[name].as_u64();
     let lines = match (number("lines_added"), number("lines_removed"), number("lines_changed")) {
-        (None, None, None) => "lines not known".to_owned(),
+        (None, None, None) => "lines unknown".to_owned(),
         (Some(0), Some(0), Some(0)) => "0 lines".to_owned(),
         (Some(added), Some(removed), Some(all)) if added + removed == all => {
             format!("+{added} -{removed} lines")
@@ -89,7 +89,7 @@ pub fn changed(files: &Value) -> String {
         _ => "lines that do not add up".to_owned(),
     };
     let root = files["root"].as_str().filter(|_| files["files_changed"] != 0);
-    let root = root.map(|root| format!("; paths below {root}")).unwrap_or_default();
+    let root = root.map(|root| format!("; paths relative to {root}")).unwrap_or_default();
     let hidden = files["no_longer_checked_out"].as_u64();
     let hidden = hidden.map(|hidden| format!(", {hidden} no longer checked out")).unwrap_or_default();
     let because = if reason.is_empty() { String::new() } else { format!("; {reason}") };
@@ -100,7 +100,7 @@ pub fn changed(files: &Value) -> String {
     let shared = if others.is_empty() {
         String::new()
     } else {
-        format!("; with what {others} changed here meanwhile")
+        format!("; includes changes that {others} made at the same time")
     };
     let unknown = if words(&files["incomplete"]).is_empty() { "" } else { "; incomplete" };
     let source = files["source"].as_str().unwrap_or_default();
@@ -176,28 +176,26 @@ pub fn tested(tests: &Value) -> String {
     for (member, is, note) in [
         ("unit", Value::from("packages"), "counted in packages"),
         ("stale", true.into(), "stale: files changed afterwards"),
-        ("stale", Value::Null, "maybe stale: whether files changed afterwards is not known"),
-        ("complete", false.into(), "not the whole test run was seen"),
+        ("stale", Value::Null, "possibly stale: unknown whether files changed afterwards"),
+        ("complete", false.into(), "incomplete: a part of the test run was not seen"),
     ] {
         if tests[member] == is {
             notes = format!("{notes}; {note}");
         }
     }
     let red = tests["not_run_again"].as_array().cloned().unwrap_or_default();
-    if !red.is_empty() {
-        let told = |one: &Value| {
-            let failed = one["failed"].as_u64().map(|failed| format!("{failed} failed"));
-            let moved = one["tree_moved_by"].as_str().map(|by| format!("passed only after `{by}`"));
-            let parts: Vec<String> = failed.into_iter().chain(moved).collect();
-            let notes = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-            format!("`{}`{notes}", one["command"].as_str().expect("a command has a line"))
-        };
-        notes =
-            format!("{notes}; failed when last run: {}", red.iter().map(told).collect::<Vec<_>>().join(", "));
+    for one in &red {
+        let failed = one["failed"].as_u64().map_or("failed".to_owned(), |failed| format!("{failed} failed"));
+        let how = one["tree_moved_by"].as_str().map_or_else(
+            || format!("{failed} when last run"),
+            |by| format!("{failed}; passed only after `{by}` changed the files"),
+        );
+        let command = one["command"].as_str().expect("a command has a line");
+        notes = format!("{notes}; `{command}`: {how}");
     }
     match (&tests["passed"], &tests["failed"], &tests["skipped"]) {
-        (Value::Null, Value::Null, _) => format!("counts are not known ({notes})"),
-        (Value::Null, failed, _) => format!("{failed} failed, how many passed is not known ({notes})"),
+        (Value::Null, Value::Null, _) => format!("counts unknown ({notes})"),
+        (Value::Null, failed, _) => format!("{failed} failed, passed unknown ({notes})"),
         (passed, failed, skipped) => format!("{passed} passed, {failed} failed, {skipped} skipped ({notes})"),
     }
 }
@@ -213,11 +211,11 @@ pub fn counted_as(label: &str) -> Option<&'static str> {
         .find_map(|(known, name)| (known == label).then_some(name))
 }
 
-/// `1 running, 0 queued, 5 finished lately`, or `3 of 4 done`.
+/// `1 running, 0 queued, 5 recently finished`, or `3 of 4 done`.
 pub fn counted(fact: &Value) -> String {
     match fact.as_array() {
         None => format!(
-            "{} running, {} queued, {} finished lately",
+            "{} running, {} queued, {} recently finished",
             fact["running"], fact["queued"], fact["recently_completed"]
         ),
         Some(tasks) => {
@@ -263,7 +261,7 @@ pub fn kept(said: &str, facts: &Value) -> Result<(), String> {
 pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let text = |member: &str| task[member].as_str().unwrap_or_default();
     let (id, state, title, summary) = (text("task_id"), text("state"), text("title"), text("summary"));
-    let parent = task["parent_task_id"].as_str().map(|parent| format!(" (goes on with {parent})"));
+    let parent = task["parent_task_id"].as_str().map(|parent| format!(" (continues {parent})"));
     let id = format!("{id}{}", parent.unwrap_or_default());
     let took = duration_ms(task).map(duration);
     let by = if task["report_by"] == "agent" { " (reported by the agent)" } else { "" };
@@ -348,10 +346,10 @@ fn so_far(progress: &Value) -> String {
     done + &left.map(|left| format!(", {left}")).unwrap_or_default()
 }
 
-/// `20 s to 1m05s left, by 5 earlier runs`.
+/// `20 s to 1m05s left, based on 5 earlier runs`.
 pub fn left(eta: &Value) -> String {
     let time = |member: &str| duration(eta[member].as_u64().unwrap_or_default() * 1000);
-    format!("{} to {} left, by {} earlier runs", time("low_s"), time("high_s"), eta["samples"])
+    format!("{} to {} left, based on {} earlier runs", time("low_s"), time("high_s"), eta["samples"])
 }
 
 /// The output of a run: the same in both, however much was left out, and with its size.

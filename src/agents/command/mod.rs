@@ -109,7 +109,7 @@ impl Reader for CommandReader {
             Some(fault) => (Err(fault.clone()), fault.message),
             None => (
                 if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit, &end.stderr_tail)) },
-                told(end),
+                exit_and_last_line(end),
             ),
         };
         Verdict {
@@ -159,7 +159,7 @@ impl CommandReader {
 }
 
 /// The exit status and the last line of output.
-fn told(end: &AgentEnd) -> String {
+fn exit_and_last_line(end: &AgentEnd) -> String {
     let how = match end.exit {
         Exit::Code(code) => format!("exit {code}"),
         Exit::Signal(signal) => signal_name(signal),

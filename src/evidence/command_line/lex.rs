@@ -1,17 +1,17 @@
-//! Cuts a command line into words and what stands between them, quotes respected.
+//! Splits a command line into words and operators, respecting quotes.
 
-/// What stands between words.
+/// An operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
     Pipe,
     And,
     Or,
-    /// `;`, or the end of a line.
+    /// `;`, or a line end.
     Next,
     Background,
     /// A bracket: `(` or `)`.
     Group,
-    /// Standard output goes to a file, which is the token's text.
+    /// Standard output is redirected to a file, which is the token's text.
     Writes,
     /// Any other redirection.
     Redirects,
@@ -28,20 +28,20 @@ impl Op {
 pub(super) struct Token {
     /// `None` for a word.
     pub(super) op: Option<Op>,
-    /// As it is written.
+    /// As written.
     pub(super) raw: String,
     /// Without quotes.
     pub(super) text: String,
 }
 
 impl Token {
-    /// What every line ends with.
+    /// The token that every line ends with.
     pub(super) fn end() -> Self {
         Self { op: Some(Op::Next), raw: String::new(), text: String::new() }
     }
 }
 
-/// The tokens of `line`; `None` where a quote does not close.
+/// The tokens of `line`; `None` if a quote is not closed.
 pub(super) fn lex(line: &str) -> Option<Vec<Token>> {
     let mut lexer = Lexer { line, at: 0, documents: Vec::new() };
     let mut tokens = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn lex(line: &str) -> Option<Vec<Token>> {
 struct Lexer<'a> {
     line: &'a str,
     at: usize,
-    /// The words at which the documents end that begin on the next line.
+    /// The terminators of the here-documents that begin on the next line.
     documents: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Lexer<'_> {
         }))
     }
 
-    /// The next token. Outer `None`: it cannot be read. Inner `None`: there is none.
+    /// The next token. Outer `None`: cannot be parsed. Inner `None`: end of the line.
     fn token(&mut self) -> Option<Option<Token>> {
         loop {
             let blank = self.rest().len() - self.rest().trim_start_matches([' ', '\t', '\r']).len();
@@ -118,7 +118,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `>`, `2>&1`, `<<EOF` and the like. Inner `None`: its word cannot be read.
+    /// `>`, `2>&1`, `<<EOF` and the like. Inner `None`: its word cannot be parsed.
     fn redirection(&mut self) -> Option<Option<Token>> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -146,7 +146,7 @@ impl Lexer<'_> {
         Some(Some(Token { op: Some(op), raw: self.line[from..self.at].to_owned(), text }))
     }
 
-    /// Passes over the documents whose beginning was announced.
+    /// Skips the announced here-documents.
     fn skip_documents(&mut self) {
         for end in std::mem::take(&mut self.documents) {
             while !self.rest().is_empty() {
@@ -160,7 +160,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// One word, as it is written and without its quotes.
+    /// One word, as written and without its quotes.
     fn word(&mut self) -> Option<(String, String)> {
         let (from, mut text) = (self.at, String::new());
         while let Some(c) = self.rest().chars().next() {
@@ -190,7 +190,7 @@ impl Lexer<'_> {
             }
         }
         if self.at == from {
-            // A sign that no word begins with, where one should be.
+            // A character that no word begins with.
             return None;
         }
         Some((self.line[from..self.at].to_owned(), text))
@@ -221,7 +221,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `$(…)`, brackets and all.
+    /// `$(…)` with its brackets.
     fn substitution(&mut self, text: &mut String) -> Option<()> {
         let (from, mut open) = (self.at, 0_usize);
         loop {

@@ -1,9 +1,9 @@
-//! What is known of programs by their names: those that only start others, only look, only ask, or let git
-//! change the tree.
+//! What is known about programs by name: which ones only start others, only read, only report status, or let
+//! git change the tree.
 
 use crate::evidence::command_line::Step;
 
-/// Programs that run the one after their options, and which of those options have a value beside them.
+/// Programs that run the command after their options, and which of those options take a value.
 const WRAPPERS: &[(&str, &[&str])] = &[
     ("bunx", &["-p", "--package"]),
     ("command", &[]),
@@ -28,7 +28,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("xvfb-run", &["-s", "-n"]),
 ];
 
-/// The same with a word of their own between: `uv run PROGRAM`.
+/// Wrappers with a subcommand: `uv run PROGRAM`.
 const RUNNERS: &[(&str, &[&str], &[&str])] = &[
     ("bundle", &["exec"], &[]),
     ("conda", &["run"], &["-n", "-p"]),
@@ -48,7 +48,7 @@ const KEYWORDS: [&str; 17] = [
     "while", "!", "{", "}",
 ];
 
-/// What shows something or prepares for work: whether it failed is of no interest by itself.
+/// Programs that print or prepare something: their failure alone does not matter.
 const LOOKS: [&str; 66] = [
     ":", "[", "[[", "ag", "awk", "basename", "cat", "cd", "chmod", "column", "cut", "date", "df", "diff",
     "dirname", "du", "echo", "env", "exit", "export", "false", "fd", "file", "find", "grep", "egrep",
@@ -58,7 +58,7 @@ const LOOKS: [&str; 66] = [
     "wc", "which",
 ];
 
-/// Programs that print texts which were there before them.
+/// Programs that print existing text.
 const SHOWS: [&str; 26] = [
     "ag",
     "awk",
@@ -88,7 +88,7 @@ const SHOWS: [&str; 26] = [
     "zcat",
 ];
 
-/// Commands of git that change nothing.
+/// Git commands that change nothing.
 const GIT_LOOKS: [&str; 16] = [
     "blame",
     "branch",
@@ -108,7 +108,7 @@ const GIT_LOOKS: [&str; 16] = [
     "tag",
 ];
 
-/// Those that print what files or commits hold.
+/// Git commands that print the content of files or commits.
 const GIT_SHOWS: [&str; 6] = ["blame", "cat-file", "diff", "grep", "log", "show"];
 
 pub(crate) fn base_name(path: &str) -> &str {
@@ -119,7 +119,7 @@ pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)
 }
 
-/// The words from the program on: keywords, variables and wrappers taken off.
+/// The words from the program on, without keywords, variables and wrappers.
 pub(super) fn bare(mut words: Vec<String>) -> Vec<String> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -134,7 +134,7 @@ pub(super) fn bare(mut words: Vec<String>) -> Vec<String> {
         }
     }
     let mut rest = words.split_off(at.min(words.len()));
-    // What is measured is a program of Python.
+    // `coverage run` takes a Python module or script.
     if rest.len() > 2 && base_name(&rest[0]) == "coverage" && rest[1] == "run" {
         let from = rest[2..].iter().position(|word| word == "-m" || !word.starts_with('-'));
         rest.drain(1..2 + from.unwrap_or(0));
@@ -153,7 +153,7 @@ fn past_wrapper(words: &[String], at: usize) -> Option<usize> {
     if name == "timeout" {
         return Some(past_options(words, at + 1, &["-s", "--signal", "-k", "--kill-after"]) + 1);
     }
-    // It tells where a program is, and does not run it.
+    // It prints where a program is and does not run it.
     if name == "command" && words.get(at + 1).is_some_and(|word| matches!(word.as_str(), "-v" | "-V")) {
         return None;
     }
@@ -193,7 +193,7 @@ pub(super) fn moves_tree(step: &Step) -> bool {
     match verb {
         "stash" => !matches!(first, "list" | "show" | "drop" | "clear"),
         "worktree" => !matches!(first, "list" | "prune" | "lock" | "unlock"),
-        // A new branch of the same commit.
+        // A new branch at the same commit.
         "checkout" | "switch" => !(matches!(first, "-b" | "-c" | "--create") && rest.len() == 2),
         "reset" | "restore" => true,
         _ => false,
@@ -236,7 +236,7 @@ pub(super) fn shows_text(step: &Step) -> bool {
         "git" => git_verb(step).is_some_and(|(verb, rest)| {
             GIT_SHOWS.contains(&verb) || (verb == "stash" && rest.first().is_some_and(|word| word == "show"))
         }),
-        // A word or two of one's own are no summary.
+        // A word or two of the agent's own are not a summary.
         "echo" | "printf" => {
             step.args().iter().any(|arg| arg.bytes().any(|byte| byte.is_ascii_digit()) || arg.contains("$("))
         }

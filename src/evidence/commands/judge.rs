@@ -1,4 +1,4 @@
-//! What one command came to, from its line, its exit code and what it printed.
+//! Judges one command from its line, its exit code and its output.
 
 use crate::evidence::command_line::{CommandLine, LONGEST};
 use crate::evidence::commands::entry::{CommandOutcome, LedgerEntry, Span};
@@ -7,15 +7,15 @@ use crate::evidence::screen_lines;
 use crate::evidence::tests::{self, Output, Ran, TestRun};
 use crate::model::{ItemStatus, Timestamp};
 
-/// A command that came to its end.
+/// A command that has ended.
 #[derive(Debug)]
 pub(crate) struct CommandEnd<'a> {
     pub(crate) number: u64,
     pub(crate) item: &'a str,
     pub(crate) line: &'a str,
-    /// Where it was started; empty where that is not known.
+    /// The directory that it was started in; empty if unknown.
     pub(crate) directory: &'a str,
-    /// The directory that the run works in: places in files are named from there.
+    /// The run's directory: file paths are shown relative to it.
     pub(crate) root: &'a str,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Option<Timestamp>,
@@ -23,11 +23,11 @@ pub(crate) struct CommandEnd<'a> {
     pub(crate) status: ItemStatus,
 }
 
-/// What it printed, and where that stands.
+/// Its output, and where that is in the transcript.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Printed<'a> {
     pub(crate) text: &'a str,
-    /// Whether that is all of it.
+    /// Whether the output is complete.
     pub(crate) is_whole: bool,
     pub(crate) span: Option<Span>,
 }

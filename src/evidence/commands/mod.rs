@@ -1,4 +1,4 @@
-//! The ledger: one entry for each command that a run ran, and what all of them come to.
+//! The ledger: one entry per command of a run, and the result of all of them.
 
 mod entry;
 pub(crate) mod judge;

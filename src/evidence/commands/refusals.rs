@@ -8,9 +8,9 @@ const MOST_NAMED: usize = 5;
 
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    /// The first of them, each once.
+    /// The first refusals, without duplicates.
     pub(super) list: Vec<String>,
-    /// How many there were.
+    /// How many there were in total.
     pub(super) count: usize,
 }
 
@@ -35,7 +35,7 @@ impl Refusals {
     }
 
     /// `2 actions were refused`
-    pub(super) fn told(&self) -> String {
+    pub(super) fn count_text(&self) -> String {
         match self.count {
             1 => "1 action was refused".to_owned(),
             count => format!("{count} actions were refused"),
@@ -54,6 +54,6 @@ mod tests {
             let tool = format!("tool {}", number % 7);
             refusals.note(&Event::ToolEnded { item: String::new(), tool, status: ItemStatus::Declined });
         }
-        assert_eq!((refusals.list.len(), refusals.told().as_str()), (5, "30 actions were refused"));
+        assert_eq!((refusals.list.len(), refusals.count_text().as_str()), (5, "30 actions were refused"));
     }
 }

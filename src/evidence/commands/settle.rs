@@ -1,5 +1,5 @@
-//! What all commands of a run come to, by one rule: the same line in the same directory takes the place of its
-//! own earlier result, unless git moved the tree in between.
+//! Determines the result of all commands of a run by one rule: the same line in the same directory replaces
+//! its own earlier result, unless git moved the tree in between.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const MOST: usize = 16;
 pub(super) const LONGEST_COMMAND: usize = 200;
 const MOST_SUGGESTED: usize = 3;
 
-/// What the commands of a run came to in the end.
+/// The result of a run's commands.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Account {
     pub(crate) counts: CommandCounts,
@@ -26,18 +26,18 @@ pub(crate) struct Account {
     pub(crate) earlier: EarlierErrors,
 }
 
-/// Why a run failed, as far as can be observed.
+/// Why a run failed, as far as observed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ErrorEvidence {
-    /// The run's own reason where it has one, else the first error.
+    /// The run's own reason if it has one, otherwise the first error.
     pub(crate) error_message: String,
-    /// Of the first error; of a fault of account, sandbox or start, what that is.
+    /// The type of the first error, or of a fault such as a login, sandbox or start failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error_type: Option<String>,
-    /// The first error of the first command that did not pass later, where `error_message` is another.
+    /// The first error of the first command that did not pass later, if it differs from `error_message`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_error: Option<String>,
-    /// The command that it is from.
+    /// The command that printed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
     pub(crate) failed_files: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) struct ErrorEvidence {
     pub(crate) refused: Vec<String>,
 }
 
-/// A command that failed, and what became of the same line later.
+/// A command that failed, and whether the same line passed later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EarlierError {
     /// The command that failed.
@@ -57,20 +57,20 @@ pub(crate) struct EarlierError {
     pub(crate) error_message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error_type: Option<String>,
-    /// The same command as it passed later; absent where it was not run again, or did not pass.
+    /// The same command as it passed later; absent if it was not run again or did not pass.
     pub(crate) succeeded_since: Option<String>,
-    /// Whether that has the same words. Older evidence tells of other lines too.
+    /// Whether that command has the same words. Older evidence also names other lines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) same_command: bool,
     /// The git command that moved the tree before the same line passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tree_moved_by: Option<String>,
-    /// Whether the same line ran again, and what it came to is not known.
+    /// Whether the same line ran again with an unknown result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unknown_since: bool,
 }
 
-/// All of them, oldest first, and how many there was no room for.
+/// Failed commands, oldest first, and how many did not fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EarlierErrors {
     #[serde(rename = "earlier_errors", default, skip_serializing_if = "Vec::is_empty")]
@@ -83,28 +83,28 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// What the same line came to after a failure.
+/// How the same line ended after a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Later {
     Passed {
         command: String,
     },
     NotRunAgain,
-    /// It passed on files that git had put in place.
+    /// It passed after git had changed the files.
     TreeMoved {
         by: String,
     },
-    /// It ran again, and its exit code is another program's.
+    /// It ran again, but the exit code belongs to another program.
     Unknown,
-    /// It failed again: that is told instead.
+    /// It failed again, and that failure is reported instead.
     Failed,
 }
 
-/// Entries by their identity, and by how often git had moved the tree.
+/// Entries by identity and by how often git had moved the tree.
 pub(in crate::evidence) struct Ledger<'a> {
     entries: &'a [LedgerEntry],
     identities: Vec<Option<Identity>>,
-    /// How many commands that move the tree came before each.
+    /// For each entry, how many earlier commands moved the tree.
     eras: Vec<usize>,
     movers: Vec<&'a LedgerEntry>,
     /// The positions of each line, in order.
@@ -117,7 +117,7 @@ impl<'a> Ledger<'a> {
         let (mut eras, mut movers) = (Vec::new(), Vec::new());
         let mut runs: HashMap<Identity, Vec<usize>> = HashMap::new();
         for (at, entry) in entries.iter().enumerate() {
-            // One that moves the tree itself ran on the other side.
+            // A line that moves the tree itself ran on the other side.
             if entry.moves_tree() {
                 movers.push(entry);
             }
@@ -149,7 +149,7 @@ impl<'a> Ledger<'a> {
                 CommandOutcome::Unknown if fate == Later::NotRunAgain => Later::Unknown,
                 _ => fate,
             };
-            // Whatever comes after the next failure is told of that one.
+            // Runs after the next failure belong to that failure.
             if fate == Later::Failed {
                 return fate;
             }
@@ -157,7 +157,7 @@ impl<'a> Ledger<'a> {
         fate
     }
 
-    /// Whether an entry ran tests: it told of some, or a run of the same line did.
+    /// Whether an entry ran tests: it printed a summary, or another run of the same line did.
     pub(in crate::evidence) fn runs_tests(&self, at: usize) -> bool {
         let told = |at: usize| !self.entries[at].tests.is_empty();
         let ran = self.entries[at].outcome != CommandOutcome::Refused;
@@ -173,14 +173,14 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Whether an entry's own last result, as far as it is known, is a failure.
+    /// Whether the last known result of an entry's own line is a failure.
     pub(in crate::evidence) fn is_still_red(&self, at: usize) -> bool {
         let is_red = self.entries[at].outcome == CommandOutcome::Failed;
         is_red && !matches!(self.fate(at), Later::Passed { .. } | Later::Failed)
     }
 }
 
-/// What the commands of a run came to. `last_edit` is the number of commands that had ended when the agent last
+/// The result of a run's commands. `last_edit` is the number of commands that had ended when the agent last
 /// reported an edit; `fault` is why the run failed.
 pub(crate) fn settle(
     entries: &[LedgerEntry],
@@ -220,7 +220,7 @@ pub(crate) fn settle(
 
 impl EarlierError {
     fn of(entry: &LedgerEntry, later: &Later) -> Self {
-        let (message, kind) = told(entry);
+        let (message, kind) = message_and_kind(entry);
         let (mut succeeded_since, mut tree_moved_by) = (None, None);
         match later {
             Later::Passed { command } => succeeded_since = Some(command.clone()),
@@ -239,8 +239,8 @@ impl EarlierError {
     }
 }
 
-/// The message and the kind of a failure.
-fn told(entry: &LedgerEntry) -> (String, Option<String>) {
+/// The message and the type of a failure.
+fn message_and_kind(entry: &LedgerEntry) -> (String, Option<String>) {
     match &entry.first_error {
         Some(FoundError { message, kind, .. }) => (message.clone(), kind.clone()),
         None => (exit_words(entry.exit_code), None),
@@ -257,11 +257,11 @@ fn shown(line: &str) -> String {
 
 fn errors(first: Option<&LedgerEntry>, refusals: Refusals, fault: Option<&Fault>) -> Option<ErrorEvidence> {
     let kind = fault.and_then(|fault| kind_of(fault.code));
-    // The account or the sandbox is the reason, whatever else failed.
+    // A login or sandbox failure is the reason, whatever else failed.
     let first = first.filter(|entry| kind.is_none() && (fault.is_none() || entry.first_error.is_some()));
     let mut evidence = ErrorEvidence::default();
     if let Some(entry) = first {
-        let (message, kind) = told(entry);
+        let (message, kind) = message_and_kind(entry);
         evidence.error_message.clone_from(&message);
         evidence.error_type = kind;
         evidence.first_error = fault.map(|_| message);
@@ -276,9 +276,9 @@ fn errors(first: Option<&LedgerEntry>, refusals: Refusals, fault: Option<&Fault>
         if refusals.count == 0 {
             return None;
         }
-        evidence.error_message = refusals.told();
+        evidence.error_message = refusals.count_text();
     } else if fault.is_some_and(|fault| fault.code == FailureCode::Timeout) && refusals.count == 0 {
-        // That a limit was reached is no error.
+        // Reaching a limit is not an error.
         return None;
     }
     if let Some(fault) = fault {
@@ -292,7 +292,7 @@ fn errors(first: Option<&LedgerEntry>, refusals: Refusals, fault: Option<&Fault>
     Some(evidence)
 }
 
-/// What kind of error a fault is by itself, where no command is the reason.
+/// The type of a fault by itself, if no command is the reason.
 fn kind_of(code: FailureCode) -> Option<&'static str> {
     match code {
         FailureCode::Auth => Some("authentication failure"),

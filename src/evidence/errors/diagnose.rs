@@ -1,4 +1,4 @@
-//! The errors that an output tells of, whatever wrote them.
+//! Finds the errors in an output, whichever tool printed them.
 
 use crate::evidence::errors::formats::{c, go, java, jest, lint, node, python, rust, tap, tsc};
 use crate::evidence::errors::place::Location;
@@ -9,7 +9,7 @@ use crate::text::plain;
 
 const MOST_ERRORS: usize = 20;
 const LONGEST_MESSAGE: usize = 300;
-/// Of calls in more files than these, none is the project's own that anybody would look for.
+/// If calls come from more files than this, looking for the project's own is not worthwhile.
 const MOST_FRAMES: usize = 64;
 
 /// One error.
@@ -19,12 +19,12 @@ pub(super) struct Diagnosis {
     pub(super) kind: String,
     pub(super) message: String,
     pub(super) place: Option<Location>,
-    /// The calls that led to it, the innermost first, where it is still to be found which is of the
-    /// project; of those in one file the first.
+    /// The calls that led to it, innermost first, until the project's own file is found among them. Of
+    /// several in one file, the first.
     pub(super) frames: Vec<Location>,
-    /// Where `make` said that it works.
+    /// The directory that `make` reported to work in.
     pub(super) entered: Option<String>,
-    /// What the tool itself says to do.
+    /// What the tool itself suggests.
     pub(super) advice: Option<String>,
     /// The line of the output that it begins in.
     pub(super) at: usize,
@@ -37,7 +37,7 @@ impl Diagnosis {
         Self { kind, message, place, frames: Vec::new(), entered: None, advice: None, at }
     }
 
-    /// Another call led to it.
+    /// Adds another call that led to it.
     pub(super) fn add_frame(&mut self, frame: Location) {
         let is_known = |known: &Location| known.file == frame.file;
         if self.frames.len() < MOST_FRAMES && !self.frames.iter().any(is_known) {
@@ -45,17 +45,17 @@ impl Diagnosis {
         }
     }
 
-    /// Whether it is of a tool that points at what is wrong.
+    /// Whether the tool points at the exact place to fix.
     pub(super) fn is_fixed_in_place(&self) -> bool {
         self.kind.starts_with("compile error") || self.kind.starts_with("lint error")
     }
 
-    /// Whether its file is named as `go test` names them.
+    /// Whether its file is named as `go test` does, without a directory.
     pub(super) fn is_of_go_test(&self) -> bool {
         self.kind == go::OF_TEST && self.place.as_ref().is_some_and(|place| place.has_end(&[".go"]))
     }
 
-    /// The same where `make` said that it works in `directory`.
+    /// The same error, in the directory that `make` reported.
     fn read_in(mut self, directory: Option<&String>) -> Self {
         self.entered = directory.cloned();
         if let (Some(place), Some(directory)) = (&mut self.place, directory)
@@ -67,26 +67,26 @@ impl Diagnosis {
     }
 }
 
-/// What one output tells.
+/// The errors of one output.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The first of them, in the order of the output.
+    /// The first errors, in the order of the output.
     pub(super) errors: Vec<Diagnosis>,
-    /// How many there are in all.
+    /// How many there are in total.
     pub(super) count: u64,
 }
 
 /// Reads the lines of one output for one format.
 pub(super) trait Format {
-    /// Reads one line and hands over the error that is complete with it.
+    /// Reads one line and returns the error that it completes.
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis>;
 
-    /// The error that the end of the output completes.
+    /// Returns the error that the end of the output completes.
     fn end(&mut self) -> Option<Diagnosis>;
 }
 
-/// All errors of an output, those of a known place before anything else; `None` where nothing says why.
-/// `speakers` are those that may speak in it under their own name.
+/// All errors of an output, those with a place first; `None` if nothing explains the failure. `speakers` are
+/// the programs whose own messages count.
 pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
     let mut formats: [(Box<dyn Format>, Found); 10] = [
         (Box::new(rust::Rust::default()), Found::default()),
@@ -120,12 +120,12 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
             formats.iter_mut().for_each(|(_, found)| found.set_aside(at, &mut before));
         }
     }
-    // What one program caught before is not what it died of.
+    // An error that a program caught earlier is not the one that ended it.
     let died = died.of().filter(|_| speakers.programs.len() == 1 && verdict.began.is_none());
     let mut all = Found::default();
     for (format, found) in &mut formats {
         format.end().into_iter().for_each(|error| found.add(error.read_in(entered.last())));
-        // What was open when a runner told its failures ended after that.
+        // An error still open when the runner began to list failures ended after that.
         verdict.began.or(died).into_iter().for_each(|at| found.set_aside(at, &mut before));
         all.count += found.count;
         all.errors.append(&mut found.errors);
@@ -150,7 +150,7 @@ impl Found {
         }
     }
 
-    /// Those of `go test` whose package is told now.
+    /// The errors of the `go test` package that is reported now.
     fn are_of_package(&mut self, package: &str) {
         for error in self.errors.iter_mut().filter(|error| error.is_of_go_test()) {
             if let Some(place) = error.place.as_mut().filter(|place| !place.file.contains('/')) {
@@ -159,7 +159,7 @@ impl Found {
         }
     }
 
-    /// What passing tests print is no reason where those that failed are told after it.
+    /// What passing tests print is not the reason if the failed ones are listed after it.
     fn set_aside(&mut self, at: usize, before: &mut Found) {
         let is_told = |error: &Diagnosis| error.at >= at || error.kind.starts_with("compile error");
         let (told, others): (Vec<_>, Vec<_>) =
@@ -182,7 +182,7 @@ fn follow(line: &str, entered: &mut Vec<String>) {
     }
 }
 
-/// What only says that something before it failed.
+/// Messages that only say that something before them failed.
 pub(super) fn is_echo(message: &str) -> bool {
     const ECHOES: [&str; 10] = [
         "could not compile",
@@ -200,9 +200,9 @@ pub(super) fn is_echo(message: &str) -> bool {
     counted || ECHOES.iter().any(|echo| message.starts_with(echo))
 }
 
-/// The name of an error with its message: `TypeError: x is not a function`.
+/// An error's name and message: `TypeError: x is not a function`.
 ///
-/// A name has no space, and says that it names an error.
+/// A name has no space and says that it is an error.
 pub(super) fn named(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let (name, message) = line.split_once(": ").unwrap_or((line.strip_suffix(':').unwrap_or(line), ""));

@@ -1,4 +1,4 @@
-//! Why a command failed: the first error in what it printed, and where that is.
+//! Explains why a command failed: the first error in its output, and its place.
 
 mod diagnose;
 mod formats;
@@ -19,17 +19,17 @@ pub(super) use place::Place;
 
 const MOST_LOCATIONS: usize = 10;
 
-/// The first error of one command, and the places of those like it.
+/// The first error of one command, and the places of similar ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FoundError {
-    /// In the words of the tool: `compile error E0308`, `TypeError`.
+    /// As the tool names it: `compile error E0308`, `TypeError`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
     pub(crate) message: String,
-    /// As seen from the run's directory, the first error's before any other.
+    /// Relative to the run's directory, the first error's place first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) locations: Vec<Location>,
-    /// What the tool itself says to do.
+    /// What the tool itself suggests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<String>,
 }
@@ -39,7 +39,7 @@ impl FoundError {
         Self { kind: Some("test failure".to_owned()), message, locations: Vec::new(), advice: None }
     }
 
-    /// The project's own files that errors are in.
+    /// The project's own files that contain errors.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         for place in &self.locations {
@@ -50,7 +50,7 @@ impl FoundError {
         files
     }
 
-    /// What to do about it, where its place is known.
+    /// What to do about it, if its place is known.
     pub(crate) fn look_at(&self) -> Option<String> {
         let Location { file, line, .. } = self.locations.first()?;
         let kind = self.kind.as_deref().unwrap_or_default();
@@ -59,13 +59,13 @@ impl FoundError {
         let what: Vec<&str> = [what, &self.message].into_iter().filter(|part| !part.is_empty()).collect();
         Some(match points {
             true => format!("fix {file}:{line} first: {}", what.join(" ")),
-            // An exception comes out at a place; what is wrong may be another.
+            // An exception surfaces at this place; the bug may be elsewhere.
             false => format!("start at {file}:{line}: {}", what.join(": ")),
         })
     }
 }
 
-/// The first error of a command that failed, or of which it is not known whether it did.
+/// The first error of a command that failed or may have failed.
 pub(super) fn first_error(
     line: &CommandLine,
     tests: &[TestRun],
@@ -75,7 +75,7 @@ pub(super) fn first_error(
     place: Place<'_>,
 ) -> Option<FoundError> {
     let is_red = tests.iter().any(TestRun::is_red);
-    // Errors in a file that was only shown are none of the command.
+    // Errors in a file that was only printed are not the command's.
     let is_file = |step: &&Step| !matches!(step.program(), "echo" | "printf") && step.joined != Joined::Pipe;
     let shows = line.steps.iter().filter(is_file).any(|step| step.shows_text() && step.writes.is_none());
     let is_known = outcome == CommandOutcome::Failed && (!shows || is_red);
@@ -89,19 +89,19 @@ pub(super) fn first_error(
     let first = errors.next()?;
     let mut locations: Vec<Location> = Vec::new();
     let told = seen(&first, place);
-    // Where the first error may be anywhere, those of others are not where to look for it.
+    // If the first error may be anywhere, the places of others do not help.
     let others = told.is_some().then(|| errors.filter_map(|error| seen(&error, place))).into_iter().flatten();
     for location in told.clone().into_iter().chain(others) {
         if locations.len() < MOST_LOCATIONS && !locations.contains(&location) {
             locations.push(location);
         }
     }
-    // Some errors have a name only.
+    // Some errors have only a name.
     let message = if first.message.is_empty() { first.kind.clone() } else { first.message };
     Some(FoundError { kind: Some(first.kind), message, locations, advice: first.advice })
 }
 
-/// What is told where no error says why.
+/// What to report if no error explains the failure.
 fn failed(tests: &[TestRun], outcome: CommandOutcome) -> Option<FoundError> {
     if outcome != CommandOutcome::Failed {
         return None;
@@ -120,18 +120,18 @@ fn failed(tests: &[TestRun], outcome: CommandOutcome) -> Option<FoundError> {
     None
 }
 
-/// Where an error is, as seen from the run's directory.
+/// The place of an error, relative to the run's directory.
 fn seen(error: &Diagnosis, place: Place<'_>) -> Option<Location> {
     let points = error.is_fixed_in_place() || error.kind == "link error";
     let own = |location: &Location| points || location.is_own();
     let told = error.place.iter().chain(&error.frames).filter(|location| own(location));
     told.into_iter().find_map(|location| {
         let file = place.seen(&location.file).or_else(|| {
-            // The path of a package of Go begins with the name of its module.
+            // A Go package's path begins with its module's name.
             let parts = location.file.match_indices('/').map(|(at, _)| &location.file[at + 1..]);
             let of_go =
                 error.is_of_go_test().then(|| parts.into_iter().find_map(|part| place.seen(part))).flatten();
-            // A compiler means what it says.
+            // Compilers name exact places.
             of_go.or_else(|| points.then(|| place.named(&location.file)).flatten())
         })?;
         Some(Location { file, ..location.clone() })

@@ -1,4 +1,4 @@
-//! A place in a file, as tools write it.
+//! A place in a file, as tools print it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::evidence::command_line::cleaned;
 use crate::evidence::line_scanner::Scan;
 use crate::git::{PathEntry, WorkTree};
 
-/// A longer path is none that a person wrote.
+/// Nobody writes longer paths.
 const LONGEST_PATH: usize = 400;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,9 +33,9 @@ impl Location {
         rest.is_empty().then_some(place)
     }
 
-    /// The place that `text` begins with, and what stands after it.
+    /// The place that `text` begins with, and the text after it.
     ///
-    /// The number is the first that follows a colon: what comes after may have colons of its own.
+    /// The number is the first one after a colon; the rest may contain colons too.
     pub(super) fn leading(text: &str) -> Option<(Self, &str)> {
         let mut from = 0;
         loop {
@@ -57,7 +57,7 @@ impl Location {
         }
     }
 
-    /// Whether it is of the project itself rather than of what it stands on.
+    /// Whether it belongs to the project rather than to its dependencies.
     pub(super) fn is_own(&self) -> bool {
         const FOREIGN: [&str; 12] = [
             "node:",
@@ -73,7 +73,8 @@ impl Location {
             "/usr/local/go/src/",
             "/go/pkg/mod/",
         ];
-        // Node's own, as it named them once. Other languages have folders of the project called so.
+        // The paths of Node's own modules in older versions. Other languages have project directories with
+        // these names.
         let is_of_node = self.file.starts_with("internal/") && self.has_end(&[".js"]);
         !is_of_node
             && !self.file.starts_with(['<', '['])
@@ -85,23 +86,24 @@ impl Location {
     }
 }
 
-/// Where a command worked, and where places are named from.
+/// Where a command ran, and what paths are relative to.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::evidence) struct Place<'a> {
-    /// The directory that the run works in.
+    /// The run's directory.
     pub(in crate::evidence) root: &'a str,
     pub(in crate::evidence) directory: &'a str,
 }
 
 impl Place<'_> {
-    /// `file` as seen from the run's directory; `None` where no such file is there, or more than one may be meant.
+    /// `file` relative to the run's directory; `None` if it does not exist or is ambiguous.
     pub(super) fn seen(self, file: &str) -> Option<String> {
         let root = Path::new(self.root);
-        // A whole path says by itself which file is meant.
+        // An absolute path is unambiguous.
         if file.starts_with('/') {
             return below(root, Path::new(file));
         }
-        // Java names packages, and cargo and jest name files from the root of a project that may lie further up.
+        // Java names packages, and cargo and jest name files relative to a project root that may be further
+        // up.
         let sources: &[&str] = match file.rsplit('.').next() {
             Some("java") => &["", "src", "src/main/java", "src/test/java"],
             Some("kt") => &["", "src/main/kotlin", "src/test/kotlin", "src/main/java"],
@@ -113,23 +115,23 @@ impl Place<'_> {
         let mut there: Vec<String> =
             all.filter_map(|path| below(root, &path)).filter(|path| is_there(root, path)).collect();
         there.dedup();
-        // What is found from where it worked is meant before what is found from the root.
+        // A file below the command's directory is preferred to one below the root.
         there.truncate(1);
         there.pop()
     }
 
-    /// `file` as it is named, whether or not it is there.
+    /// `file` as named, whether or not it exists.
     pub(super) fn named(self, file: &str) -> Option<String> {
         below(Path::new(self.root), &Path::new(self.directory).join(file))
     }
 }
 
-/// A path as it is named from `root`, where it is below that.
+/// A path relative to `root`, if it is below it.
 fn below(root: &Path, path: &Path) -> Option<String> {
     Some(cleaned(path).strip_prefix(root).ok()?.to_str()?.to_owned()).filter(|path| !path.is_empty())
 }
 
-/// Whether there is such a file below a directory, with no link on the way.
+/// Whether this file exists below a directory, without links in its path.
 fn is_there(root: &Path, file: &str) -> bool {
     let tree = WorkTree::open(root);
     tree.is_ok_and(|mut tree| matches!(tree.look(file.as_bytes()), PathEntry::File(_)))

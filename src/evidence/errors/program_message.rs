@@ -1,14 +1,14 @@
-//! What a program says of its own accord, without a place: the last resort.
+//! A program's own message without a place: the last resort.
 
 use crate::evidence::command_line::base_name;
 use crate::evidence::errors::diagnose::{Diagnosis, is_echo, named};
 use crate::evidence::errors::formats::rust;
 
-/// Who may speak in an output under their own name.
+/// The programs whose own messages count in an output.
 #[derive(Debug, Default)]
 pub(super) struct Speakers<'a> {
     pub(super) programs: Vec<&'a str>,
-    /// Whether something is known not to have been there that one of them wanted to run.
+    /// Whether one of them is known to have tried to run something that does not exist.
     pub(super) lack_one: bool,
 }
 
@@ -16,19 +16,19 @@ pub(super) struct Speakers<'a> {
 pub(super) struct Said<'a> {
     programs: &'a [&'a str],
     lack_one: bool,
-    /// What is called an error.
+    /// A message labelled as an error.
     error: Option<Diagnosis>,
     /// The first test that pytest lists, with its reason.
     listed: Option<Diagnosis>,
-    /// An error of rustc whose place was left out.
+    /// A rustc error without its place.
     headed: Option<Diagnosis>,
-    /// What cargo could not compile, where the errors were left out.
+    /// What cargo could not compile, if the errors were left out.
     could_not: Option<Diagnosis>,
-    /// What a program of the command said under its own name.
+    /// What a program of the command printed under its own name.
     own: Option<Diagnosis>,
-    /// The last program that a shell did not find.
+    /// The last program that a shell could not find.
     missing: Option<Diagnosis>,
-    /// Whether npm failed of its own accord, and is about to say why.
+    /// Whether npm itself failed and is about to say why.
     npm_fails: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Said<'a> {
         let rest = line.strip_prefix("npm error").or_else(|| line.strip_prefix("npm ERR!"))?;
         let rest = rest.strip_prefix(' ')?;
         if let Some(code) = rest.strip_prefix("code ") {
-            // A number, or the other, is of what it ran.
+            // A number or this word is about what npm ran.
             self.npm_fails = code.starts_with('E') && code != "ELIFECYCLE";
             return None;
         }
@@ -78,17 +78,17 @@ impl<'a> Said<'a> {
         (says && !rest.trim().is_empty()).then_some(rest)
     }
 
-    /// What says most.
+    /// The most specific of them.
     pub(super) fn first(self) -> Option<Diagnosis> {
         let missing = self.missing.filter(|_| self.lack_one);
         self.listed.or(self.error).or(self.headed).or(self.could_not).or(self.own).or(missing)
     }
 }
 
-/// What is called an error.
+/// A message labelled as an error.
 fn message(line: &str) -> Option<&str> {
     let heads = ["error: ", "Error: ", "ERROR: ", "fatal: "];
-    // Programs of Python name themselves first.
+    // Python programs print their own name first.
     let is_name =
         |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ._-".contains(&byte));
     let named = || {
@@ -101,12 +101,12 @@ fn message(line: &str) -> Option<&str> {
     (!message.trim().is_empty() && !usage && !is_nothing(message) && !is_echo(message)).then_some(message)
 }
 
-/// ``error: could not compile `a` (lib) due to 4 previous errors``, where the errors were left out.
+/// ``error: could not compile `a` (lib) due to 4 previous errors``, if the errors were left out.
 fn could_not(line: &str) -> Option<&str> {
     line.strip_prefix("error: ").filter(|words| words.starts_with("could not compile"))
 }
 
-/// jest, vitest and mocha, of a word that no file has in its name.
+/// jest, vitest and mocha, if no file matches the given word.
 fn found_none(line: &str) -> Option<&str> {
     match line {
         "No tests found, exiting with code 1" | "No test files found, exiting with code 1" => Some(line),
@@ -114,7 +114,7 @@ fn found_none(line: &str) -> Option<&str> {
     }
 }
 
-/// `0 errors` is what there is to say of none.
+/// `0 errors` means that there are none.
 fn is_nothing(message: &str) -> bool {
     let message = message.trim().to_ascii_lowercase();
     let none = ["0 ", "no error", "none", "null", "nil", "undefined"];
@@ -133,7 +133,7 @@ fn listed(line: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// `bash: line 1: x: command not found`: the program, and what is said of it.
+/// `bash: line 1: x: command not found`: the program, and what is said about it.
 fn not_there(line: &str) -> Option<(&str, &str)> {
     let (before, why) = line.rsplit_once(": ")?;
     let (speaker, program) = before.rsplit_once(": ")?;
@@ -166,7 +166,7 @@ fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
     }
     let spoke = programs.contains(&name);
     let message = match name {
-        // What it says of a failure under it is an echo.
+        // What `make` prints about a failed recipe only repeats it.
         "make" | "gmake" => rest.strip_prefix("*** ").filter(|rest| !rest.starts_with('['))?,
         _ => rest,
     };

@@ -1,15 +1,15 @@
-//! Where a test runner begins to tell which tests failed.
+//! Finds where a test runner begins to list failed tests.
 
-/// What comes before is what tests printed, those that passed among them.
+/// Earlier lines are what tests printed, including passing ones.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) began: Option<usize>,
-    /// Whether the line before was a rule of unittest.
+    /// Whether the previous line was one of unittest's rules.
     rule: bool,
 }
 
 impl Verdict {
-    /// Whether it begins with this line.
+    /// Whether the list begins with this line.
     pub(super) fn begins(&mut self, at: usize, line: &str) -> bool {
         let is_rule = line.len() >= 70 && line.bytes().all(|byte| byte == b'=');
         let ruled = std::mem::replace(&mut self.rule, is_rule);

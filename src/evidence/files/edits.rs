@@ -1,18 +1,18 @@
-//! The files that an agent said it changed, for where there is no git to ask.
+//! The files that an agent reported to have changed, for runs outside git.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use crate::model::{Change, ChangeKind, Event, ItemStatus};
 
-/// No run that can be read by anybody changes more.
+/// No run that anyone can review changes more.
 const MOST: usize = 4_096;
 
-/// What came of every path that was named, whatever was done to it on the way.
+/// The net change of every named path.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     directory: PathBuf,
-    /// One file has one name here, however it was called.
+    /// The same file gets the same name, however the agent spelled it.
     paths: BTreeMap<String, ChangeKind>,
     left_out: u64,
     started: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
-    /// Of a run that works in `directory`.
+    /// For a run that works in `directory`.
     pub(crate) fn new(directory: &str) -> Self {
         Self { directory: directory.into(), ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl Edits {
             return;
         }
         let now = match (before, change.kind) {
-            // It was made and removed again: nothing came of it.
+            // It was created and removed again: no net change.
             (Some(ChangeKind::Add), ChangeKind::Delete) => {
                 self.paths.remove(&path);
                 return;
@@ -85,7 +85,7 @@ impl Edits {
         self.left_out
     }
 
-    /// Whether commands or tools ran, which may have changed anything.
+    /// Whether commands or tools ran that may have changed anything.
     pub(crate) fn did_more(&self) -> bool {
         self.ended > 0 || self.started > self.refused
     }
@@ -95,8 +95,8 @@ impl Edits {
     }
 }
 
-/// The path that `named` is as seen from `directory`, by its words alone. An
-/// address is none: it stays as it is, so that a password in it is known as one.
+/// `named` relative to `directory`, resolved by its words alone. A URL stays unchanged, so that redaction
+/// recognizes a password in it.
 fn without_content(directory: &Path, named: &str) -> String {
     if named.contains("://") {
         return named.to_owned();

@@ -1,4 +1,4 @@
-//! Files as an agent's own events tell of them, and as the disk bears it out.
+//! File changes from an agent's own events, checked against the disk.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,23 +9,22 @@ use crate::git::{Format, PathEntry, Stat, WorkTree};
 use crate::model::ChangeKind;
 use crate::text::plain;
 
-/// Larger files are told without their hash.
+/// Larger files are reported without a hash.
 const LARGEST_HASHED: u64 = 64 << 20;
 const LONGEST_LIST: usize = 400;
 
 const ONLY_REPORTED: &str =
-    "what the agent's commands and tools changed is not known: only what it reports itself is told";
+    "unknown what the agent's commands and tools changed: only the edits that it reported are listed";
 
 impl Files {
-    /// What the agent reported below `cwd`, where the disk does not tell otherwise.
-    /// Lines are not known, so none are told; sizes and hashes are those of the files
-    /// that are there now.
+    /// The edits that the agent reported below `cwd`, unless the disk contradicts them. Lines are unknown;
+    /// sizes and hashes are those of the current files.
     pub(crate) fn from_events(edits: &Edits, cwd: &Path, reason: String) -> Self {
         let mut tree = WorkTree::open(cwd).ok();
         let (mut changes, mut missing, mut there) = (Vec::new(), Vec::new(), Vec::new());
         for (named, kind) in edits.iter() {
             let below = Path::new(named).strip_prefix(cwd).ok().filter(|below| !below.as_os_str().is_empty());
-            // What an agent names is only looked at where it was to work.
+            // Paths outside the run's directory are not read.
             let found = below.zip(tree.as_mut()).map(|(below, tree)| tree.look(below.as_os_str().as_bytes()));
             let shown = below.map_or_else(|| named.to_owned(), |below| below.to_string_lossy().into_owned());
             match (kind, found) {
@@ -43,9 +42,9 @@ impl Files {
         let list = |names: Vec<String>| plain::line(&names.join(", "), LONGEST_LIST);
         let gaps = [
             (!missing.is_empty())
-                .then(|| format!("the agent reports as changed what is not there: {}", list(missing))),
+                .then(|| format!("the agent reports changes to files that do not exist: {}", list(missing))),
             (!there.is_empty())
-                .then(|| format!("the agent reports as deleted what is there: {}", list(there))),
+                .then(|| format!("the agent reports deleting files that still exist: {}", list(there))),
             edits.did_more().then(|| ONLY_REPORTED.to_owned()),
         ];
         let left_out = usize::try_from(edits.left_out()).unwrap_or(usize::MAX);
@@ -141,8 +140,8 @@ mod tests {
         let told: Vec<_> = files.changes.iter().map(|one| (one.path.as_str(), one.kind)).collect();
         assert_eq!(told, [("gone", ChangeOf::Deleted)]);
         let gaps = [
-            "the agent reports as changed what is not there: never",
-            "the agent reports as deleted what is there: there",
+            "the agent reports changes to files that do not exist: never",
+            "the agent reports deleting files that still exist: there",
             ONLY_REPORTED,
         ];
         assert_eq!(files.incomplete, gaps);

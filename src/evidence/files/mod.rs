@@ -1,5 +1,5 @@
-//! What became of the files: the tree before and after where there is git,
-//! else what the agent reported event by event; and which of the two it is.
+//! File changes of a run: the tree before and after if there is git, otherwise what the agent reported; and
+//! which of the two it is.
 
 mod edits;
 mod from_events;
@@ -17,7 +17,7 @@ use crate::text::plain;
 pub(crate) use edits::Edits;
 pub(crate) use record::Evidence;
 
-/// More changes are counted and not listed.
+/// Further changes are counted but not listed.
 const MOST_LISTED: usize = 10_000;
 const MOST_IGNORED: usize = 200;
 const MOST_NESTED: usize = 200;
@@ -26,42 +26,40 @@ const LONGEST_LIST: usize = 400;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Files {
     pub(crate) source: Source,
-    /// Why it is not git.
+    /// Why the source is not git.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// What paths are below.
+    /// The directory that paths are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<PathBuf>,
-    /// What could not be found out, and why.
+    /// What could not be determined, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Position>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<Position>,
-    /// What was committed during the run, the youngest first.
+    /// The commits made during the run, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) commits: Vec<CommitMade>,
     pub(crate) totals: Totals,
     pub(crate) changes: Vec<FileRecord>,
-    /// Changes that are counted and not listed.
+    /// How many changes are counted but not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) left_out: usize,
-    /// How many files are tracked as before and not checked out any more.
+    /// How many tracked files are no longer checked out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) no_longer_checked_out: usize,
-    /// What git ignores and was touched all the same; nothing of it was read.
+    /// Ignored files that were changed; their content was not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ignored: Vec<IgnoredRecord>,
-    /// Of those, how many are counted and not listed.
+    /// How many of them are counted but not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) ignored_left_out: usize,
-    /// Submodules and other repositories inside: only the commit they are on is
-    /// known.
+    /// Submodules and other nested repositories: only their commits are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) not_looked_into: Vec<String>,
-    /// Runs that worked in the same checkout at the same time. What they
-    /// changed is among the changes.
+    /// Runs that worked in the same checkout at the same time. Their changes are included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) overlapped_with: Vec<Overlap>,
 }
@@ -71,7 +69,7 @@ pub(crate) struct Files {
 pub(crate) enum Source {
     Git,
     AgentEvents,
-    /// It could change nothing, so nobody looked.
+    /// The run could change nothing, so nothing was compared.
     ReadOnly,
     #[default]
     None,
@@ -88,13 +86,13 @@ impl Source {
     }
 }
 
-/// Where the checkout stood.
+/// The checkout's position.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Position {
-    /// Absent where nothing was ever committed.
+    /// Absent before the first commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<String>,
-    /// Absent where it is on no branch.
+    /// Absent without a branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch: Option<String>,
 }
@@ -109,7 +107,7 @@ pub(crate) struct CommitMade {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
-    /// Absent where the lines of one of them are not known.
+    /// Absent if they are unknown for any file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lines_added: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +117,7 @@ pub(crate) struct Totals {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FileRecord {
     pub(crate) path: String,
-    /// The bytes of the path, in hexadecimal, where they are no UTF-8.
+    /// The bytes of the path in hexadecimal, if they are not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path_hex: Option<String>,
     pub(crate) kind: ChangeOf,
@@ -127,7 +125,7 @@ pub(crate) struct FileRecord {
     pub(crate) old_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_path_hex: Option<String>,
-    /// Absent of what has no lines, and where they are not known.
+    /// Absent for files without lines, and if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lines_added: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +139,7 @@ pub(crate) struct FileRecord {
     pub(crate) old_mode: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) new_mode: Option<String>,
-    /// Of a repository inside: the commit it was on, and the one it is on.
+    /// For a nested repository: the commit before and after.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_commit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +160,7 @@ pub(crate) enum ChangeOf {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IgnoredRecord {
-    /// One that ends in a slash is a whole directory.
+    /// A path that ends in a slash is a whole directory.
     pub(crate) path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) path_hex: Option<String>,
@@ -173,10 +171,10 @@ pub(crate) struct IgnoredRecord {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum IgnoredKind {
     Added,
-    /// Something of it was made, changed, removed or only touched.
+    /// Something in it was created, changed, removed or only touched.
     Modified,
     Deleted,
-    /// There is too much in it to tell.
+    /// It has too many files to tell.
     Unknown,
 }
 
@@ -197,7 +195,7 @@ pub(crate) struct Overlap {
     pub(crate) run_id: RunId,
 }
 
-/// Everything that git and the disk said.
+/// Everything that git and the disk reported.
 #[derive(Debug)]
 pub(crate) struct Observed {
     pub(crate) root: PathBuf,
@@ -232,7 +230,7 @@ impl Files {
         Self { reason: Some(reason), ..Self::default() }
     }
 
-    /// Of a run that could only read: whatever changed meanwhile is not its own.
+    /// For a run that could only read: any changes are not its own.
     pub(crate) fn of_a_reader() -> Self {
         let totals = Totals { files: 0, lines_added: Some(0), lines_removed: Some(0) };
         let reason = Some("it could only read".to_owned());
@@ -252,12 +250,12 @@ impl Files {
         if unknown > 0 {
             let of = if unknown == 1 { "1 file".to_owned() } else { format!("{unknown} files") };
             let any_known = changes.iter().any(|one| one.lines.known().is_some());
-            let rest = format!("; of the others {added} were added and {removed} removed");
+            let rest = format!("; in the others, {added} were added and {removed} removed");
             let rest = if any_known { rest } else { String::new() };
-            incomplete.push(format!("the lines of {of} are not known{rest}"));
+            incomplete.push(format!("lines unknown for {of}{rest}"));
         }
         if nested.len() > MOST_NESTED {
-            incomplete.push(format!("{} repositories inside are not listed", nested.len() - MOST_NESTED));
+            incomplete.push(format!("{} nested repositories are not listed", nested.len() - MOST_NESTED));
         }
         incomplete.extend(of_history(&history));
         Self {
@@ -280,25 +278,23 @@ impl Files {
     }
 }
 
-/// What is not told of commits.
+/// What is not listed about commits.
 fn of_history(history: &History) -> Vec<String> {
     let mut gaps = Vec::new();
     let at_least = if history.uncounted { "at least " } else { "" };
     match history.older {
         0 => {}
         1 => gaps.push(format!(
-            "{at_least}1 commit that is new here is older than the run and not listed: it came from elsewhere, or \
+            "{at_least}1 new commit is older than the run and not listed: it came from elsewhere, or \
              was given an earlier date"
         )),
         older => gaps.push(format!(
-            "{at_least}{older} commits that are new here are older than the run and not listed: they came from \
+            "{at_least}{older} new commits are older than the run and not listed: they came from \
              elsewhere, or were given an earlier date"
         )),
     }
     if history.unread {
-        gaps.push(
-            "what was committed is not known: the commit that the checkout is on cannot be read".into(),
-        );
+        gaps.push("commits are unknown: the commit of the checkout cannot be read".into());
     }
     if history.left_out > 0 {
         let all = history.commits.len() + history.left_out;
@@ -307,7 +303,7 @@ fn of_history(history: &History) -> Vec<String> {
     if !history.made.is_empty() {
         let trees: Vec<String> = history.made.iter().map(|root| shown(root.as_os_str().as_bytes())).collect();
         gaps.push(format!(
-            "files in working trees that were made during the run are not looked at, only the commits: {}",
+            "in working trees created during the run only commits were looked at, not files: {}",
             plain::line(&trees.join(", "), LONGEST_LIST)
         ));
     }
@@ -367,12 +363,12 @@ fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// The bytes of a path that is no text.
+/// The bytes of a path that is not UTF-8.
 fn odd(path: &[u8]) -> Option<String> {
     std::str::from_utf8(path).is_err().then(|| hex(path))
 }
 
-/// What [`odd`] told, or the path that is one.
+/// The path from the bytes that [`odd`] returned, or else the text.
 fn path_bytes(path: &str, hex: Option<&str>) -> Vec<u8> {
     let digits = hex.unwrap_or_default().as_bytes();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

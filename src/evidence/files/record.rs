@@ -10,19 +10,18 @@ use crate::evidence::{CommandCounts, EarlierErrors, ErrorEvidence, TestResults};
 use crate::host::{Durability, files};
 use crate::runs::{self, ReadError};
 
-/// Written once, before the run is sealed. A part that is absent was not
-/// looked for, or not found.
+/// Written once, before the run is sealed. An absent part was not looked for or not found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Evidence {
     pub(crate) version: u32,
     pub(crate) files: Files,
-    /// How many commands came to what. Absent in older evidence.
+    /// How many commands had each outcome. Absent in older evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commands: Option<CommandCounts>,
-    /// Absent where no test was seen to run.
+    /// Absent if no test was seen to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<TestResults>,
-    /// Absent where nothing is known to have failed.
+    /// Absent if nothing is known to have failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) errors: Option<ErrorEvidence>,
     #[serde(flatten)]
@@ -38,13 +37,12 @@ impl Evidence {
         files::write(path, &bytes, Durability::Whole)
     }
 
-    /// `None` where there is no such file.
+    /// `None` if the file does not exist.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, ReadError> {
         runs::read(path)
     }
 
-    /// What there is to tell where the file can tell nothing any more: evidence is
-    /// a help, and no reply fails for the want of it.
+    /// What to report if the file cannot be read: evidence is optional, and no reply fails without it.
     pub(crate) fn unknown(reason: &str) -> Self {
         Self {
             version: Self::VERSION,

@@ -1,5 +1,5 @@
-//! How many tests of a command have passed so far, from what it has printed by now: by the summaries in it, or by
-//! the lines of single tests. Numbers never fall: what is forgotten of a long output still happened.
+//! Counts passed tests while a command runs, from the summaries in its output or from the lines of single
+//! tests. Counts never decrease: what is dropped from a long output still counts.
 
 use crate::evidence::command_line::CommandLine;
 use crate::evidence::screen_lines::lines;
@@ -33,7 +33,7 @@ impl LiveCount {
         Some(Self { line, framework, listed: 0, passed: 0, failed: 0 })
     }
 
-    /// Whether more is known than before, of the end of its output and of the lines that came since the last time.
+    /// Whether the counts changed, given the end of the output and the lines since the last call.
     pub(crate) fn changes(&mut self, end: &str, new: &str) -> bool {
         let before = (self.passed, self.failed);
         self.listed += lines(new).filter(|line| self.is_passed(line)).count() as u64;
@@ -45,7 +45,7 @@ impl LiveCount {
         before != (self.passed, self.failed)
     }
 
-    /// Whether a line tells of one test that passed.
+    /// Whether a line reports one passed test.
     fn is_passed(&self, line: &str) -> bool {
         let bare = line.trim();
         match self.framework {
@@ -63,8 +63,8 @@ impl LiveCount {
         }
     }
 
-    /// ` (87 passed, 1 failed)`; nothing before the first is known.
-    pub(crate) fn told(&self) -> String {
+    /// ` (87 passed, 1 failed)`; empty before the first test.
+    pub(crate) fn suffix(&self) -> String {
         match (self.passed, self.failed) {
             (0, 0) => String::new(),
             (passed, 0) => format!(" ({passed} passed)"),
@@ -83,12 +83,12 @@ mod tests {
     fn numbers_rise_with_what_is_printed_and_never_fall() {
         let mut count = LiveCount::of("cargo test").unwrap();
         assert!(!count.changes("   Compiling a v0.1.0\n", ""));
-        assert_eq!(count.told(), "");
+        assert_eq!(count.suffix(), "");
         assert!(count.changes(ONE, "") && count.changes(&ONE.repeat(2), ""));
-        assert_eq!(count.told(), " (4 passed)");
+        assert_eq!(count.suffix(), " (4 passed)");
         assert!(!count.changes(ONE, ""));
         assert!(count.changes(&ONE.replace("ok. 2 passed; 0 failed", "FAILED. 1 passed; 1 failed"), ""));
-        assert_eq!(count.told(), " (4 passed, 1 failed)");
+        assert_eq!(count.suffix(), " (4 passed, 1 failed)");
     }
 
     #[test]
@@ -96,9 +96,9 @@ mod tests {
         let (first, second) = ONE.split_once("test b").unwrap();
         let mut count = LiveCount::of("cargo test").unwrap();
         assert!(count.changes("", first));
-        assert_eq!(count.told(), " (1 passed)");
+        assert_eq!(count.suffix(), " (1 passed)");
         assert!(count.changes(ONE, &format!("test b{second}")));
-        assert_eq!(count.told(), " (2 passed)");
+        assert_eq!(count.suffix(), " (2 passed)");
         for (command, line) in [
             ("pytest -v", "a.py::x PASSED   [ 33%]"),
             ("cargo nextest run", "        PASS [   0.009s] (1/3) a tests::x"),
@@ -109,7 +109,7 @@ mod tests {
         ] {
             let mut count = LiveCount::of(command).unwrap();
             count.changes("", line);
-            assert_eq!(count.told(), " (1 passed)", "{command}");
+            assert_eq!(count.suffix(), " (1 passed)", "{command}");
         }
     }
 

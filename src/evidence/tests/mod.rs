@@ -1,6 +1,6 @@
-//! What tests a command ran, and how they went.
+//! Finds the tests that a command ran, and their results.
 //!
-//! A summary counts only where the line starts that framework, or a script that may have started any.
+//! A summary counts only if the line starts that framework, or a script that may have started any.
 
 mod formats;
 mod live;

@@ -1,4 +1,4 @@
-//! Reads the summaries of test frameworks in what one command line printed.
+//! Reads the summaries of test frameworks from the output of one command line.
 
 use crate::evidence::command_line::{CommandLine, Joined, Step};
 use crate::evidence::screen_lines::lines;
@@ -9,7 +9,7 @@ use crate::evidence::tests::recognise::{Runs, recognise};
 use crate::evidence::tests::tally::Tally;
 use crate::evidence::tests::{Framework, Parser, TestRun};
 
-/// Every framework whose summary nothing else prints, for scripts that may have run any.
+/// Every framework whose summary no other program prints, for scripts that may run any.
 const BY_OUTPUT: [Framework; 11] = [
     Framework::CargoTest,
     Framework::Nextest,
@@ -24,16 +24,16 @@ const BY_OUTPUT: [Framework; 11] = [
     Framework::Junit,
 ];
 
-/// What a command printed, and how it ended.
+/// A command's output, and how the command ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output<'a> {
     pub(crate) text: &'a str,
-    /// Whether that is all of it.
+    /// Whether the output is complete.
     pub(crate) is_whole: bool,
     pub(crate) exit_code: Option<i64>,
 }
 
-/// The test runs that a line made, by the summaries in all that it printed.
+/// The test runs of a line, from the summaries in its whole output.
 pub(in crate::evidence) fn read(line: &CommandLine, output: Output<'_>) -> Vec<TestRun> {
     let Some(started) = Started::of(line, output.text) else { return Vec::new() };
     let mut runs = match started.frameworks() {
@@ -43,7 +43,7 @@ pub(in crate::evidence) fn read(line: &CommandLine, output: Output<'_>) -> Vec<T
         None => started.by_output(output),
     };
     if started.text_after {
-        // Whose the summaries are cannot be told.
+        // It is unknown which framework printed the summaries.
         for run in &mut runs {
             (run.counts, run.complete, run.said) = (None, false, None);
             run.failing.clear();
@@ -52,21 +52,21 @@ pub(in crate::evidence) fn read(line: &CommandLine, output: Output<'_>) -> Vec<T
     runs
 }
 
-/// What a line starts that may run tests, and what stands between these and their reader.
+/// The steps of a line that may run tests, and what may stand between their output and the reader.
 struct Started {
     starts: Vec<Runs>,
-    /// Whether other texts were shown before the last of them, or after it.
+    /// Whether other texts were printed before the last test step, or after it.
     text_before: bool,
     text_after: bool,
     /// Whether lines may be missing.
     filtered: bool,
     /// Whether lines are missing at the end, where the summary would be.
     beheaded: bool,
-    /// Whether they may have run more than once.
+    /// Whether the steps may have run more than once.
     repeats: bool,
-    /// Whether the exit code is that of the last of them.
+    /// Whether the exit code belongs to the last test step.
     owns_exit: bool,
-    /// Whether they end at the first failure.
+    /// Whether the steps end at the first failure.
     stops_early: bool,
 }
 
@@ -74,7 +74,7 @@ impl Started {
     fn of(line: &CommandLine, text: &str) -> Option<Self> {
         let found: Vec<(usize, Runs)> =
             line.steps.iter().enumerate().filter_map(|(at, step)| Some((at, recognise(step)?))).collect();
-        // What a script prints is not told apart from what a framework does beside it.
+        // A script's own output cannot be separated from the framework's.
         let is_named = |runs: &Runs| matches!(runs, Runs::Framework(..));
         let (first, last) = (found.first()?.0, found.last()?.0);
         let written: Vec<&str> =
@@ -111,7 +111,7 @@ impl Started {
         Some(Self { starts, text_before, text_after, filtered, beheaded, repeats, owns_exit, stops_early })
     }
 
-    /// Each framework that is started by its name, once; `None` where only a script is.
+    /// Each framework that is started by name, once; `None` if only a script is started.
     fn frameworks(&self) -> Option<Vec<Framework>> {
         let mut all: Vec<Framework> = Vec::new();
         for runs in &self.starts {
@@ -133,14 +133,14 @@ impl Started {
         let found = in_form(framework, &args, output.text, self.filtered);
         let (parts, mut found): (Vec<Tally>, Vec<Tally>) = found.into_iter().partition(|tally| tally.loose);
         if found.is_empty() {
-            // A part of a summary may be anybody's where another text is shown.
+            // If another text is printed, a part of a summary may belong to it.
             found = if self.text_before || self.text_after { Vec::new() } else { parts };
         }
-        // Tests that printed no summary of their own leave only those of other texts.
+        // If the tests printed no summary of their own, only those of other texts are left.
         let is_red = found.last().is_some_and(|last| last.failed > 0);
         let agrees = self.owns_exit && output.exit_code.is_some_and(|code| (code != 0) == is_red);
         let is_lost = self.text_before && (!agrees || framework.has_many_blocks());
-        // It was started, and said nothing that counts.
+        // It was started but printed no summary.
         if found.is_empty() || is_lost {
             return vec![self.run(framework, Tally { unknown: true, ..Tally::partly_seen() }, output, false)];
         }
@@ -148,7 +148,7 @@ impl Started {
         let tallies = match starts.len() {
             _ if self.repeats && count > 1 => vec![Tally { mixed: true, ..Tally::sum(found) }],
             1 if framework.has_many_blocks() => vec![Tally::sum(found)],
-            // What comes before the last is a test's own output, or another text.
+            // Summaries before the last one are a test's own output, or another text.
             1 => found.split_off(count - 1),
             starts if count <= starts => found,
             _ => vec![Tally { mixed: true, ..Tally::sum(found) }],
@@ -161,7 +161,7 @@ impl Started {
     fn by_output(&self, output: Output<'_>) -> Vec<TestRun> {
         let mut runs: Vec<TestRun> = Vec::new();
         for framework in BY_OUTPUT {
-            // Node prints TAP, and others may as well: the same tests count once.
+            // Node prints TAP, and other steps may as well: count the same tests once.
             if matches!(framework, Framework::Tap | Framework::Junit) && !runs.is_empty() {
                 break;
             }
@@ -183,14 +183,14 @@ impl Started {
         runs
     }
 
-    /// One run; `is_last` where the exit code may be its own.
+    /// One run; `is_last` if the exit code may be its own.
     fn run(&self, framework: Framework, tally: Tally, output: Output<'_>, is_last: bool) -> TestRun {
         let owns_exit = is_last && self.owns_exit;
-        // So nextest ends where none was left to run.
+        // nextest ends this way if there was nothing to run.
         let none_ran = framework == Framework::Nextest && tally.passed == 0 && output.exit_code == Some(4);
         let unexplained =
             owns_exit && !none_ran && tally.failed == 0 && output.exit_code != Some(0) && !tally.is_empty();
-        // Of several blocks, which one is missing cannot be seen.
+        // It is unknown which of several blocks is missing.
         let any_missing =
             framework.has_many_blocks() || !matches!(self.starts.as_slice(), [Runs::Framework(..)]);
         let missing = self.beheaded || (any_missing && self.filtered);
@@ -214,7 +214,7 @@ impl Started {
     }
 }
 
-/// Whether what a step starts ends at the first failure: what is left then did not run.
+/// Whether a step ends at the first failure and leaves the rest unrun.
 pub(super) fn stops_early(step: &Step) -> bool {
     const OPTIONS: [&str; 8] =
         ["-x", "-qx", "--exitfirst", "--maxfail", "--bail", "--fail-fast", "--failfast", "-failfast"];
@@ -229,13 +229,13 @@ pub(super) fn stops_early(step: &Step) -> bool {
     }
 }
 
-/// Whether a line goes on after its tests with what may change files.
+/// Whether a line continues after its tests with a step that may change files.
 pub(in crate::evidence) fn goes_on(line: &CommandLine) -> bool {
     let Some(last) = line.steps.iter().rposition(|step| recognise(step).is_some()) else { return false };
     line.steps[last + 1..].iter().any(|step| step.may_write())
 }
 
-/// Whether a step behind a pipe may leave out some of so many lines.
+/// Whether a step behind a pipe may drop some of these lines.
 fn drops_lines(step: &Step, lines: usize) -> bool {
     match step.program() {
         "tee" | "cat" => false,
@@ -244,7 +244,7 @@ fn drops_lines(step: &Step, lines: usize) -> bool {
     }
 }
 
-/// How many lines `head` or `tail` lets through; `None` where that cannot be told.
+/// How many lines `head` or `tail` passes on; `None` if unknown.
 fn most_lines(args: &[String]) -> Option<usize> {
     let args: Vec<&str> = args.iter().map(String::as_str).filter(|arg| *arg != "-f").collect();
     match args.as_slice() {
@@ -261,7 +261,7 @@ fn most_lines(args: &[String]) -> Option<usize> {
     }
 }
 
-/// What a framework printed, in the form that it was asked for.
+/// A framework's summaries, in the format that was asked for.
 fn in_form(framework: Framework, args: &[String], text: &str, filtered: bool) -> Vec<Tally> {
     let asked = reporter(framework, args);
     let of_vitest = framework == Framework::Vitest;
@@ -315,7 +315,7 @@ fn reporter(framework: Framework, args: &[String]) -> Option<&str> {
             None if options.contains(&word) => words.next(),
             _ => continue,
         };
-        // Of several, which one is shown cannot be told.
+        // It is unknown which of several steps printed it.
         if found.is_some() {
             return None;
         }
@@ -337,7 +337,7 @@ fn parsed(framework: Framework, args: &[String], text: &str) -> Vec<Tally> {
         Framework::Node => Box::new(node::Node::new(has(&["--test-name-pattern", "--test-only"]))),
         Framework::Go => Box::new(go::Go::new(args.iter().any(|arg| !arg.starts_with('-')))),
         Framework::Tap => Box::new(tap::Tap::new(false)),
-        // Elements, not lines; or what Maven and Gradle print themselves.
+        // Elements, not lines; or the summaries that Maven and Gradle print themselves.
         Framework::Junit => {
             let tallies = through(Box::new(jvm::Jvm::default()), text);
             return if tallies.is_empty() { junit::read(text).into_iter().collect() } else { tallies };

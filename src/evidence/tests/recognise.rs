@@ -1,4 +1,4 @@
-//! Which test framework a step starts, or which script may start one.
+//! Recognizes which test framework a step starts, or which script may start one.
 
 use crate::evidence::command_line::{CommandLine, Step, base_name};
 use crate::evidence::tests::Framework;
@@ -6,19 +6,19 @@ use crate::evidence::tests::Framework;
 /// What a step starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// A framework by its name, with the framework's own arguments.
+    /// A framework by name, with its own arguments.
     Framework(Framework, Vec<String>),
-    /// A script that runs tests by its name: only its output tells which.
+    /// A script with a test-like name: only its output shows which framework it runs.
     Script,
 }
 
-/// Whether a line starts tests by a name: a framework's, or a script's that says so.
+/// Whether a line starts tests by name: a framework, or a script with a test-like name.
 pub(super) fn names_tests(line: &CommandLine) -> bool {
     line.steps.iter().any(|step| recognise(step).is_some())
 }
 
 pub(super) fn recognise(step: &Step) -> Option<Runs> {
-    // `jest@29`, as `npx` takes it.
+    // `jest@29`, as `npx` accepts it.
     let program = step.program().split('@').next().unwrap_or_default();
     let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
     let framework = |framework, from: usize| of_framework(framework, &args, from);
@@ -40,7 +40,7 @@ pub(super) fn recognise(step: &Step) -> Option<Runs> {
         "mocha" | "_mocha" => framework(Framework::Mocha, 0),
         "go" if args.first() == Some(&"test") && !args.contains(&"-c") => framework(Framework::Go, 1),
         "go" if args.first() == Some(&"-C") && args.get(2) == Some(&"test") => framework(Framework::Go, 3),
-        // To these it is the question for their version.
+        // For these, `-v` prints the version.
         "tap" | "ava" | "bats" if args.contains(&"-v") => None,
         "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
         "mvn" | "mvnw" | "gradle" | "gradlew" if script(step, &args) => framework(Framework::Junit, 0),
@@ -59,7 +59,7 @@ pub(super) fn recognise(step: &Step) -> Option<Runs> {
     }
 }
 
-/// Options after which no test runs.
+/// Options with which no test runs.
 const ONLY_ASKS: [&str; 16] = [
     "--help",
     "-h",
@@ -107,7 +107,7 @@ fn module<'a>(args: &[&'a str]) -> Option<(&'a str, usize)> {
     (args[at] == "-m").then(|| Some((*args.get(at + 1)?, at + 2))).flatten()
 }
 
-/// What a container is to run: the first words that start tests by a name.
+/// The command inside a container: the first words that start tests by name.
 fn in_container(args: &[String]) -> Option<Runs> {
     let runs = args.iter().position(|arg| matches!(arg.as_str(), "run" | "exec"))?;
     (runs + 1..args.len()).find_map(|at| {
@@ -117,7 +117,7 @@ fn in_container(args: &[String]) -> Option<Runs> {
     })
 }
 
-/// Whether a task of a build tool or a script runs tests, by its name.
+/// Whether a task of a build tool, or a script, runs tests, by its name.
 fn script(step: &Step, args: &[&str]) -> bool {
     let program = step.program();
     let words: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with('-')).collect();
@@ -133,7 +133,7 @@ fn script(step: &Step, args: &[&str]) -> bool {
         }
         "bash" | "sh" | "zsh" | "dash" | "source" | "." | "python" | "python3" | "node" | "tsx" | "ruby"
         | "perl" | "php" => {
-            // Code on the command line is no file.
+            // Code on the command line is not a file.
             let is_code = args.iter().any(|arg| matches!(*arg, "-c" | "-e" | "-p" | "-r" | "-" | "--eval"));
             !is_code && words.first().is_some_and(|file| tests_by_name(base_name(file)))
         }
@@ -157,7 +157,7 @@ fn package_script(words: &[&str]) -> bool {
     }
 }
 
-/// Whether a name says that it runs tests: `test:unit`, `runTests`, and not `latest` or `inspect`.
+/// Whether a name says that it runs tests: `test:unit` and `runTests`, but not `latest` or `inspect`.
 fn tests_by_name(name: &str) -> bool {
     const WORDS: [&str; 12] = [
         "test", "tests", "testing", "spec", "specs", "check", "checks", "verify", "coverage", "ci", "unit",
@@ -169,7 +169,7 @@ fn tests_by_name(name: &str) -> bool {
     !has(&SHOWS) && (name.contains("e2e") || has(&WORDS))
 }
 
-/// The words of a name, which stand apart by a sign or a capital letter.
+/// The words of a name, separated by punctuation or capital letters.
 fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower = false;

@@ -1,7 +1,7 @@
-//! Counts that a command wrote to a file which its line names, as JUnit's XML, and did not print.
+//! Reads test counts that a command did not print but wrote as JUnit's XML to a file named in its line.
 //!
-//! Anybody may have put anything where a report should be: only a plain file with no link on the way counts, and
-//! only one that was written while the command ran.
+//! Anyone may have put anything at that path. So only a plain file without links in its path counts, and only
+//! if it was written while the command ran.
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 16 << 20;
 const CLOCKS_APART_MS: i64 = 20;
 
 const OPTIONS: [&str; 5] = ["--junitxml", "--junit-xml", "--output-junit", "--junitfile", "--log-junit"];
-/// Options whose value has the file as one of several: `mochaFile=report.xml`.
+/// Options whose value contains the file among others: `mochaFile=report.xml`.
 const OF_REPORTER: [&str; 3] = ["--reporter-options", "--reporter-option", "-O"];
 
 /// Where and when a command ran.
@@ -32,7 +32,7 @@ pub(crate) struct Ran<'a> {
     pub(crate) exit_code: Option<i64>,
 }
 
-/// What the report says that a line names, where it starts tests once.
+/// The counts of the report that a line names, if it starts tests once.
 pub(in crate::evidence) fn from_report(line: &CommandLine, ran: Ran<'_>) -> Option<TestRun> {
     let mut named = line.steps.iter().filter_map(|step| Some((recognise(step)?, file(step)?)));
     let (runs, file) = named.next().filter(|_| named.next().is_none() && !line.compound)?;
@@ -54,7 +54,7 @@ pub(in crate::evidence) fn from_report(line: &CommandLine, ran: Ran<'_>) -> Opti
     })
 }
 
-/// Where the step that names a report works, as far as `cd` says.
+/// The directory of the step that names a report, as far as `cd` shows.
 fn directory(line: &CommandLine, start: &str) -> Option<String> {
     let mut here = Path::new(start).to_owned();
     let before = line.steps.iter().take_while(|step| file(step).is_none());

@@ -1,4 +1,5 @@
-//! What the tests of a run came to: the last test command, and every other test line whose own last result is red.
+//! Determines a run's test results: the last test command, and every other test line whose last result is a
+//! failure.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,31 +11,31 @@ use crate::text::plain;
 
 const LONGEST_COMMAND: usize = 200;
 const MOST_RED: usize = 16;
-/// Files carry the time of the clock's last tick, 10 ms ago at most, and the end of a command is known from when
+/// File times are those of the clock's last tick, at most 10 ms ago, and a command's end is the time at which
 /// it was read.
 const CLOCKS_APART_MS: i64 = 20;
 
-/// What is known about tests at the end. Never from what the agent says.
+/// The test results at the end. Never from what the agent says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TestResults {
     /// The last command that ran tests. Absent in older evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
-    /// `None` where it is not known.
+    /// `None` if unknown.
     pub(crate) passed: Option<u64>,
     pub(crate) failed: Option<u64>,
     pub(crate) skipped: Option<u64>,
-    /// The first of those that failed, by the frameworks' own names.
+    /// The first failed tests, as the frameworks name them.
     pub(crate) failed_tests: Vec<String>,
-    /// Whether files changed after the tests had run; `None` where that is not known.
+    /// Whether files changed after the tests ran; `None` if unknown.
     pub(crate) stale: Option<bool>,
-    /// Whether every run came to its own summary, and that is all of it.
+    /// Whether every run printed a complete summary.
     pub(crate) complete: bool,
-    /// Test commands that ran before it.
+    /// How many test commands ran before it.
     pub(crate) earlier_runs: u64,
-    /// The summaries in its output, in their order.
+    /// The summaries in its output, in order.
     pub(crate) runs: Vec<RunResults>,
-    /// Other test lines whose own last result is red, oldest first.
+    /// Other test lines whose last result is a failure, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) not_run_again: Vec<RedTests>,
 }
@@ -43,7 +44,7 @@ pub(crate) struct TestResults {
 pub(crate) struct RunResults {
     pub(crate) framework: Framework,
     pub(crate) unit: Unit,
-    /// `None` where it is not known.
+    /// `None` if unknown.
     pub(crate) passed: Option<u64>,
     pub(crate) failed: Option<u64>,
     pub(crate) skipped: Option<u64>,
@@ -57,11 +58,11 @@ pub(crate) struct RunResults {
     pub(crate) elsewhere: Option<String>,
 }
 
-/// A test line that failed when it ran last.
+/// A test line whose last run failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RedTests {
     pub(crate) command: String,
-    /// `None` where it is not known.
+    /// `None` if unknown.
     pub(crate) passed: Option<u64>,
     pub(crate) failed: Option<u64>,
     pub(crate) failed_tests: Vec<String>,
@@ -70,12 +71,12 @@ pub(crate) struct RedTests {
     pub(crate) tree_moved_by: Option<String>,
 }
 
-/// When files last changed in the run, as far as that is known.
+/// When the run last changed files, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Changed {
-    /// Nobody looked.
+    /// Nothing was compared.
     Unknown,
-    /// `at` is when one that is there changed, `by` the latest time at which one can have gone.
+    /// `at`: when an existing file last changed. `by`: the latest time at which a file may have been removed.
     Known { at: Option<Timestamp>, by: Option<Timestamp> },
 }
 
@@ -103,7 +104,7 @@ pub(in crate::evidence) fn results(
         stale,
         complete,
         earlier_runs: (0..last).filter(|at| ran(*at)).count() as u64,
-        runs: entry.tests.iter().map(|run| told(run, stale)).collect(),
+        runs: entry.tests.iter().map(|run| run_results(run, stale)).collect(),
         not_run_again: red.take(MOST_RED).collect(),
     })
 }
@@ -120,13 +121,13 @@ impl RedTests {
     }
 }
 
-/// The summaries of one output together; `None` where one of them has no counts.
+/// The summaries of one output combined; `None` if one has no counts.
 fn total(runs: &[TestRun], count: impl Fn(&TestRun) -> Option<u64>) -> Option<u64> {
     let all = runs.iter().map(count).try_fold(0_u64, |sum, one| Some(sum.saturating_add(one?)));
     all.filter(|_| !runs.is_empty())
 }
 
-fn told(run: &TestRun, stale: Option<bool>) -> RunResults {
+fn run_results(run: &TestRun, stale: Option<bool>) -> RunResults {
     RunResults {
         framework: run.framework,
         unit: run.unit,
@@ -141,7 +142,7 @@ fn told(run: &TestRun, stale: Option<bool>) -> RunResults {
     }
 }
 
-/// Whether files changed after a command had ended. `others` is whether another command ended after it.
+/// Whether files changed after a command ended. `others` is whether another command ended after it.
 fn stale(entry: &LedgerEntry, others: bool, last_edit: Option<u64>, changed: Changed) -> Option<bool> {
     if last_edit.is_some_and(|after| after >= entry.number) {
         return Some(true);
@@ -152,7 +153,7 @@ fn stale(entry: &LedgerEntry, others: bool, last_edit: Option<u64>, changed: Cha
             Changed::Known { .. } | Changed::Unknown => None,
         };
     };
-    // Which came first, the tests or what their own line did after them, nobody can tell.
+    // It is unknown whether the tests or the rest of their line came first.
     let followed = goes_on(&CommandLine::parse(&entry.line));
     let within =
         |last: Option<Timestamp>| last.is_some_and(|last| entry.started_at.is_none_or(|began| last >= began));
@@ -161,7 +162,7 @@ fn stale(entry: &LedgerEntry, others: bool, last_edit: Option<u64>, changed: Cha
         Changed::Known { at, .. } if at > Some(ended) => Some(true),
         Changed::Known { by, .. } if by > Some(ended) => None,
         Changed::Known { at, by } if followed && within(at.max(by)) => None,
-        // Its time is that of the tests' end, as far as clocks agree.
+        // The file's time equals the tests' end, as precisely as the clocks can tell.
         Changed::Known { at, by } if others && at.max(by) >= Some(near) => None,
         Changed::Known { .. } => Some(false),
         Changed::Unknown if others || followed => None,

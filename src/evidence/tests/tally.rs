@@ -1,13 +1,13 @@
-//! Counts of one summary, and what several of them come to.
+//! The counts of one summary, and several of them combined.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::evidence::tests::{Counts, Unit};
 
-/// Summaries of one output; what has more did not run tests once.
+/// The most summaries per output; if there are more, the tests did not run just once.
 const MOST_SUMMARIES: usize = 64;
 const MOST_NAMES: usize = 50;
-/// A longer one is counted and not listed: no part of a name is a name.
+/// Longer names are counted but not listed: a part of a name is useless.
 const LONGEST_NAME: usize = 500;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,20 +18,19 @@ pub(super) struct Tally {
     pub(super) unit: Unit,
     pub(super) duration_ms: Option<u64>,
     pub(super) failing: Names,
-    /// Whether some of the run is missing here, or did not run.
+    /// Whether a part of the run is missing in the output, or did not run.
     pub(super) cut: bool,
-    /// Whether the beginning of a summary is missing, and maybe others before it.
+    /// Whether the beginning of a summary is missing, and perhaps earlier summaries.
     pub(super) headless: bool,
-    /// Whether it is of several runs, and which of them each summary is of cannot be told.
+    /// Whether it covers several runs and it is unknown which summary belongs to which.
     pub(super) mixed: bool,
-    /// Whether the counts are not to be relied on at all.
+    /// Whether the counts are unreliable altogether.
     pub(super) unknown: bool,
-    /// What it says of a failure that its counts do not have: a file that could not run, an error
-    /// outside of any test.
+    /// A failure that the counts do not contain: a file that could not run, or an error outside of any test.
     pub(super) said: Option<String>,
-    /// Whether only a part of a summary was there.
+    /// Whether only a part of the summary was there.
     pub(super) loose: bool,
-    /// The binaries or packages that it is the sum of, where they have names.
+    /// The binaries or packages that it adds up, if they have names.
     pub(super) sources: BTreeSet<String>,
 }
 
@@ -40,7 +39,7 @@ impl Tally {
         self.passed == 0 && self.failed == 0 && self.skipped == 0
     }
 
-    /// Of which only a part was seen: its counts are not those of a run.
+    /// A tally of which only a part was seen, so its counts are not those of a run.
     pub(super) fn partly_seen() -> Self {
         Self { unknown: true, cut: true, loose: true, ..Self::default() }
     }
@@ -62,7 +61,7 @@ impl Tally {
         other.sources.into_iter().for_each(|source| self.add_source(source));
     }
 
-    /// A part of its own; the same part twice is a sum of nothing.
+    /// Adds the counts of one part; a part with a name that was already added makes the sum unreliable.
     pub(super) fn add_source(&mut self, source: String) {
         self.unknown |= !self.sources.insert(source);
     }
@@ -79,12 +78,12 @@ impl Tally {
         (!self.unknown && !self.mixed).then(|| self.seen())
     }
 
-    /// Whether it is not, or not surely, all of one run.
+    /// Whether it is not, or may not be, one complete run.
     pub(super) fn is_partial(&self) -> bool {
         self.cut || self.headless || self.mixed
     }
 
-    /// The counts of what was seen, whether or not that is to be relied on.
+    /// The counts that were seen, reliable or not.
     pub(super) fn seen(&self) -> Counts {
         let Self { passed, failed, skipped, .. } = *self;
         let total = passed.saturating_add(failed).saturating_add(skipped);
@@ -107,18 +106,18 @@ impl Summaries {
         }
     }
 
-    /// The latest one, for what follows it.
+    /// The latest summary, to which the next lines belong.
     pub(super) fn last(&mut self) -> Option<&mut Tally> {
         self.found.back_mut()
     }
 
-    /// All of them, or where there is none the part of one.
+    /// All summaries; if there are none, the incomplete one.
     pub(super) fn or(self, part: Option<Tally>) -> Vec<Tally> {
         if self.found.is_empty() { part.into_iter().collect() } else { self.found.into() }
     }
 }
 
-/// Names of tests, each once, the first of them.
+/// Names of tests, without duplicates, the first ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Names {
     list: Vec<String>,
@@ -142,7 +141,7 @@ impl Names {
     }
 }
 
-/// `1 test file failed`, of those that no test which failed was counted in.
+/// `1 test file failed`, for files that failed without a counted test.
 pub(super) fn files_failed(count: u64) -> Option<String> {
     let plural = if count == 1 { "" } else { "s" };
     (count > 0).then(|| format!("{count} test file{plural} failed"))

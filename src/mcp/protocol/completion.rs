@@ -5,7 +5,7 @@ use crate::reading;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
-use crate::mcp::protocol::dispatch::{Incoming, told};
+use crate::mcp::protocol::dispatch::{Incoming, protocol_error};
 use crate::mcp::protocol::prompts;
 use crate::mcp::protocol::resource_address::{ARTIFACT_TEMPLATE, TASK_TEMPLATE};
 use crate::mcp::protocol::resources::{find, trouble};
@@ -57,7 +57,7 @@ impl Gap {
         if let Gap::Known(values) = self {
             return Ok(offered(values));
         }
-        incoming.with(&status::TOOL, |call| self.fill_with(call)).map_err(told)?
+        incoming.with(&status::TOOL, |call| self.fill_with(call)).map_err(protocol_error)?
     }
 
     fn fill_with(self, call: &Call) -> Result<CompleteResult, ErrorData> {

@@ -113,7 +113,7 @@ pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
 }
 
 /// The failure as an error of the protocol, for what is no call of a tool.
-pub(crate) fn told(failure: Failure) -> ErrorData {
+pub(crate) fn protocol_error(failure: Failure) -> ErrorData {
     let hint = failure.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
     let message = reply::line(&format!("{}{hint}", failure.message), LONGEST_ERROR);
     match failure.code {

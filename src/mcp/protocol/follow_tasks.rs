@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::context::Context;
 use crate::host::clock;
 use crate::mcp::protocol::dispatch::Incoming;
-use crate::mcp::protocol::dispatch::told;
+use crate::mcp::protocol::dispatch::protocol_error;
 use crate::mcp::protocol::resource_address::Subject;
 use crate::mcp::protocol::resources::{find, trouble, unknown};
 use crate::mcp::tools::results;
@@ -53,7 +53,7 @@ pub(crate) fn open(
     wanted: Vec<Wanted>,
 ) -> Result<Option<Trail>, ErrorData> {
     let env = incoming.env.clone();
-    let mut call = incoming.open(&results::TOOL).map_err(told)?;
+    let mut call = incoming.open(&results::TOOL).map_err(protocol_error)?;
     match subject {
         Subject::List => {
             let mut seen = Context::open(env).map_err(trouble)?;

@@ -1,13 +1,13 @@
 //! Results that were handed out lose their mark: after the answer, and before
 //! the next call looks.
 
-use crate::reading;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::context::Context;
 use crate::host::Env;
 use crate::mcp::protocol::server_state::Spare;
 use crate::model::TaskId;
+use crate::tasks;
 
 #[derive(Clone)]
 pub(crate) struct Read(Arc<Inner>);
@@ -46,7 +46,7 @@ impl Read {
         }
         // A mark that stays costs a notice, no more.
         if let Ok(mut context) = Context::open_to_look_with(env.clone(), spare.take()) {
-            let marked = context.unless_busy(|context| reading::mark_read(context, &tasks));
+            let marked = context.unless_busy(|context| tasks::mark_read(context, &tasks));
             if matches!(marked, Ok(None)) {
                 // The next call takes them off.
                 pending.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::context::TaskError;
 use crate::failure::Voice;
 use crate::host::clock;
-use crate::mcp::protocol::dispatch::{Incoming, told};
+use crate::mcp::protocol::dispatch::{Incoming, protocol_error};
 use crate::mcp::protocol::resource_address::{ARTIFACT_TEMPLATE, Address, Subject, TASK_TEMPLATE, TASKS};
 use crate::mcp::protocol::resource_text::{self, Shown};
 use crate::mcp::protocol::tool_call::{self, Call, Reply};
@@ -25,7 +25,7 @@ use crate::mcp::tools::Format;
 use crate::mcp::tools::{results, status};
 use crate::reading::{self, ResultsRequest};
 use crate::registry::Row;
-use crate::reply::{Budget, ResultMeta, TaskResult, words};
+use crate::reply::{Budget, Facts, ResultMeta, TaskResult, words};
 use crate::runs::ArtifactName;
 use crate::text::plain;
 
@@ -66,24 +66,24 @@ pub(crate) fn read(incoming: Incoming, uri: &str) -> Result<ReadResourceResult, 
         Subject::List => &status::TOOL,
         Subject::Task(_) => &results::TOOL,
     };
-    incoming.with(tool, |call| read_at(call, address, uri)).map_err(told)?
+    incoming.with(tool, |call| read_at(call, address, uri)).map_err(protocol_error)?
 }
 
 fn read_at(call: &mut Call, address: Address, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let contents = match (&address.subject, address.artifact) {
         (Subject::List, _) => {
-            let reply = (status::TOOL.answer)(call, Map::new()).map_err(told)?;
+            let reply = (status::TOOL.answer)(call, Map::new()).map_err(protocol_error)?;
             contents(uri, document(reply), JSON, Map::new())
         }
         (Subject::Task(reference), None) => {
             let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
             let results = tasks::results(&mut call.context, row.id.as_str(), ResultsRequest::default());
             let results = results.map_err(trouble)?;
-            let data = TaskResult::of(&results, clock::now(), Voice::Tools);
+            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Tools);
             let reply = call.envelope(ResultMeta { count: 1, notice: None }, data, String::new());
             let mut meta = Map::new();
             meta.insert("delegator/path".into(), json!(results.view.dir.path()));
-            contents(uri, document(reply.map_err(told)?), JSON, meta)
+            contents(uri, document(reply.map_err(protocol_error)?), JSON, meta)
         }
         (Subject::Task(reference), Some(name)) => {
             let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
@@ -112,7 +112,7 @@ pub(crate) fn unknown(uri: &str) -> ErrorData {
 }
 
 pub(crate) fn trouble(error: TaskError) -> ErrorData {
-    told(tool_call::failure(&error))
+    protocol_error(tool_call::failure(&error))
 }
 
 fn artifact(call: &Call, row: &Row, name: &ArtifactName, uri: &str) -> Result<ResourceContents, ErrorData> {

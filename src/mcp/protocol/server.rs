@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::host::Env;
 use crate::host::clock;
 use crate::mcp::protocol::delivery::Delivery;
-use crate::mcp::protocol::dispatch::{Incoming, crashed, result, told, unheard};
+use crate::mcp::protocol::dispatch::{Incoming, crashed, protocol_error, result, unheard};
 use crate::mcp::protocol::polled_waits::{self, Begun};
 use crate::mcp::protocol::refused_methods::refused;
 use crate::mcp::protocol::revision::{self, check_modern, check_page, has_method, is_modern, takes_tasks};
@@ -201,7 +201,7 @@ impl ServerHandler for Server {
             let config = Config::load(&env).unwrap_or_default();
             listed(profile).map(|tool| describe::tool(tool, &config)).collect()
         });
-        let tools = described.await.map_err(|_| told(crashed()))?;
+        let tools = described.await.map_err(|_| protocol_error(crashed()))?;
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(LIST_KEPT_MS)
             .with_cache_scope(CacheScope::Public))
@@ -218,7 +218,7 @@ impl ServerHandler for Server {
                 Ok(self.call(tool, given, context).await)
             }
             Some(_) | None => {
-                Err(ErrorData::invalid_params(unknown_tool::told(&request.name, self.profile), None))
+                Err(ErrorData::invalid_params(unknown_tool::message(&request.name, self.profile), None))
             }
         }
     }
@@ -247,7 +247,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = move |incoming| resources::read(incoming, &request.uri);
-        let read = self.run(&context, read).await.map_err(told)??;
+        let read = self.run(&context, read).await.map_err(protocol_error)??;
         Ok(read.into())
     }
 
@@ -302,7 +302,7 @@ impl ServerHandler for Server {
         match completion::Gap::of(request)? {
             completion::Gap::Known(values) => Ok(completion::offered(values)),
             _ if !tasks::has_registry(&self.env) => Ok(completion::offered(Vec::new())),
-            gap => self.run(&context, move |incoming| gap.fill(incoming)).await.map_err(told)?,
+            gap => self.run(&context, move |incoming| gap.fill(incoming)).await.map_err(protocol_error)?,
         }
     }
 
@@ -324,7 +324,7 @@ impl ServerHandler for Server {
         match looked.and_then(|looked| looked) {
             Ok(Some(task)) => Ok(GetTaskResult::new(task)),
             Ok(None) => Err(no_such_task()),
-            Err(failure) => Err(told(failure)),
+            Err(failure) => Err(protocol_error(failure)),
         }
     }
 
@@ -354,7 +354,7 @@ impl ServerHandler for Server {
         match cancelled.and_then(|cancelled| cancelled) {
             Ok(true) => Ok(()),
             Ok(false) => Err(no_such_task()),
-            Err(failure) => Err(told(failure)),
+            Err(failure) => Err(protocol_error(failure)),
         }
     }
 
@@ -390,7 +390,7 @@ impl Server {
         match found.and_then(|found| found) {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(no_such_task()),
-            Err(failure) => Err(told(failure)),
+            Err(failure) => Err(protocol_error(failure)),
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::mcp::protocol::dispatch::told;
+use crate::mcp::protocol::dispatch::protocol_error;
 use crate::mcp::protocol::follow_tasks::{self, Followers, Trail, Wanted};
 use crate::mcp::protocol::resource_address::{Address, Subject};
 use crate::mcp::protocol::resources::unknown;
@@ -184,7 +184,7 @@ impl Server {
     ) -> Result<Option<Trail>, ErrorData> {
         self.run(context, move |incoming| follow_tasks::open(incoming, &subject, wanted))
             .await
-            .map_err(told)?
+            .map_err(protocol_error)?
     }
 }
 

@@ -25,7 +25,7 @@ const SHARED: [&str; 4] = ["_codex_local_", "_codex_", "codex_", "delegate_"];
 const ALIKE: f64 = 0.88;
 
 /// Why `name` cannot be called here, and what can.
-pub(crate) fn told(name: &str, profile: ToolProfile) -> String {
+pub(crate) fn message(name: &str, profile: ToolProfile) -> String {
     if let Some(tool) = find(name) {
         return format!("`{}` is listed by `delegator serve --tools all`", tool.name);
     }
@@ -110,9 +110,9 @@ mod tests {
     fn what_is_to_come_is_said_to_be() {
         for name in LATER {
             assert!(find(name).is_none(), "{name} is there");
-            assert!(told(name, ToolProfile::Default).contains("not there yet"), "{name}");
+            assert!(message(name, ToolProfile::Default).contains("not there yet"), "{name}");
         }
-        assert!(told("_codex_local_run", ToolProfile::Default).contains("--tools all"));
-        assert!(told("delegate_zzz", ToolProfile::Default).contains("tools/list"));
+        assert!(message("_codex_local_run", ToolProfile::Default).contains("--tools all"));
+        assert!(message("delegate_zzz", ToolProfile::Default).contains("tools/list"));
     }
 }

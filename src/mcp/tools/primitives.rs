@@ -14,7 +14,9 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::{self, Format, Start};
 use crate::mcp::tools::{Effect, FORMAT, Tool, cancel, results, resume, run, status, wait};
 use crate::model::State;
-use crate::reply::{self, Ack, AckMeta, Category, Cleanup, Envelope, RegistryMeta, TaskResult, advertised};
+use crate::reply::{
+    self, Ack, AckMeta, Category, Cleanup, Envelope, Facts, RegistryMeta, TaskResult, advertised,
+};
 use crate::submit::{self, Accepted, ResumeRequest};
 use crate::tasks::{self, CleanupRequest};
 
@@ -122,7 +124,8 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     let row = results.view.row.clone();
     let cuts = call.context.config.cuts();
     let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
-    let result = asked.waits().then(|| TaskResult::of(&results, now, Voice::Tools));
+    let result =
+        asked.waits().then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools));
     let (meta, ack) = Ack::of(accepted, &row, position, result);
     let meta = AckMeta { notice: report.notice, ..meta };
     let next = report.next.actions(report.voice).join("; ");

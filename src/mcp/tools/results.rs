@@ -11,7 +11,7 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reading::ResultsRequest;
-use crate::reply::{self, Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
+use crate::reply::{self, Budget, Category, Envelope, Facts, Report, ResultMeta, TaskResult, advertised};
 
 const OUTPUT: u64 = 16_384;
 
@@ -69,10 +69,11 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     call.read(std::iter::once(&results.view));
     let notice = call.notice(std::slice::from_ref(&results.view.row.id));
     let now = clock::now();
-    let report = Report::of(&results, now, Voice::Tools).in_envelope(&results.view);
+    let facts = Facts::of(&results.view);
+    let report = Report::of(&results, &facts, now, Voice::Tools).in_envelope(&results.view);
     let report = Report { notice: notice.clone(), ..report };
     let text = reply::page(call.tool.name, &report, reply::events(&results), call.context.config.cuts());
-    let data = TaskResult::of(&results, now, Voice::Tools);
+    let data = TaskResult::of(&results, &facts, now, Voice::Tools);
     let meta = ResultMeta { count: 1, notice };
     let reply = call.envelope(meta, data, text)?.in_format(ask.format);
     Ok(if ask.include_output || ask.include_events { reply.within(Budget::MOST) } else { reply })

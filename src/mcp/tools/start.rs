@@ -15,7 +15,7 @@ use crate::mcp::tools::field::{self, Field, Kind};
 use crate::model::{AgentName, Sandbox, Timestamp};
 use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
-use crate::reply::Report;
+use crate::reply::{Facts, Report};
 use crate::submit::{Accepted, RequestedLimits, StartRequest};
 use crate::tasks::{self, Until};
 
@@ -309,7 +309,7 @@ pub(crate) fn report(
     wait_exceeded: bool,
     now: Timestamp,
 ) -> Report {
-    let report = Report::of(results, now, Voice::Tools);
+    let report = Report::of(results, &Facts::of(&results.view), now, Voice::Tools);
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     let notice = call.notice(std::slice::from_ref(&accepted.task_id));
     Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }

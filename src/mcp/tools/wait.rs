@@ -14,7 +14,9 @@ use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::TaskId;
 use crate::reading::{self, Results, ResultsRequest, View};
-use crate::reply::{self, Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
+use crate::reply::{
+    self, Budget, Category, Envelope, Facts, Report, WaitData, WaitMeta, advertised, reports,
+};
 use crate::tasks::{self, NextObservation, Until};
 
 const DEFAULT_S: f64 = 300.0;
@@ -80,7 +82,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let limit = asked.min(call.safe_wait);
     let waited = tasks::wait(&mut call.context, &ids, wait.goal(), Some(limit), &mut call.observe)
         .map_err(|error| failure(&error))?;
-    told(call, waited.views, Some(limit), wait.format)
+    report_waited(call, waited.views, Some(limit), wait.format)
 }
 
 impl Wait {
@@ -96,7 +98,7 @@ impl Wait {
     /// `since` is how long somebody has been waiting.
     pub(crate) fn look(&self, call: &mut Call, since: Duration) -> Result<Result<Reply, Vec<View>>, Failure> {
         let (views, over) = self.stands(call, since)?;
-        if over { told(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
+        if over { report_waited(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
     }
 
     /// The tasks as they are, and whether the wait is over.
@@ -146,7 +148,7 @@ impl Wait {
 }
 
 /// What came of the tasks, or how far they are.
-fn told(
+fn report_waited(
     call: &mut Call,
     views: Vec<View>,
     limit: Option<Duration>,
@@ -163,7 +165,7 @@ fn told(
         .map(|one| Report {
             wait_exceeded: !one.view.state().is_final(),
             notice: notice.clone(),
-            ..Report::of(one, now, Voice::Tools).in_envelope(&one.view)
+            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(&one.view)
         })
         .collect();
     let text = match reports.as_slice() {

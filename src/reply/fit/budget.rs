@@ -1,10 +1,9 @@
-//! Makes a reply fit. What does not fit stays on disk, and the caller is told.
+//! Shortens a reply to its budget and tells the caller. What is cut stays on disk.
 //!
-//! What is there for its end is taken out first, and cut to what the rest leaves
-//! (`ends.rs`); the rest is shortened as far as it takes (`caps.rs`). No member
-//! goes, no type changes, and what is of use only as a whole (ids, words of an
-//! enum, times, paths) stays whole, so that the reply still fits its schema.
-//! Lengths are characters of the compact JSON.
+//! Output, last words and events are taken out first and cut to the space that the rest leaves
+//! (`tail_fields.rs`). The rest is shortened as much as needed (`size_caps.rs`). No member is removed and no
+//! type changes. Strings that are useless when cut (ids, enum values, times, paths) stay whole, so the reply
+//! still fits its schema. Lengths are characters of compact JSON.
 
 use std::borrow::Cow;
 
@@ -13,25 +12,25 @@ use serde_json::Value;
 use crate::reply::fit::size_caps::{Caps, beside, cost};
 use crate::reply::fit::tail_fields::Ends;
 
-/// How long a reply may be.
+/// The maximum length of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     pub(crate) chars: usize,
 }
 
 impl Budget {
-    /// Of every reply, unless more was asked for.
+    /// For a reply unless the caller asked for more.
     pub(crate) const USUAL: Budget = Budget { chars: 8_000 };
-    /// Of any reply: clients refuse or hide what is much longer.
+    /// For any reply: clients reject or hide longer ones.
     pub(crate) const MOST: Budget = Budget { chars: 20_000 };
-    /// At the shell nobody pays for length.
+    /// A terminal has no length limit.
     pub(crate) const ENDLESS: Budget = Budget { chars: usize::MAX };
 }
 
-/// What was cut to make a reply fit.
+/// What was cut to fit a reply into its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Of the whole reply as it was.
+    /// The length of the whole reply before cutting.
     pub(crate) chars_before: usize,
     /// How many strings were shortened.
     pub(crate) strings: usize,
@@ -39,24 +38,22 @@ pub(crate) struct Cut {
     pub(crate) items: usize,
 }
 
-/// What there is room for.
+/// The space available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// In all.
+    /// In the whole reply.
     pub(crate) chars: usize,
-    /// In the text, for what it shows of a run's output and events.
+    /// In the text, for a run's output and events.
     pub(crate) shown: usize,
 }
 
-/// Shortens `value` until there is room for it, and says what it took; `None`
-/// when it fits as it is.
+/// Shortens `value` to fit, and returns what was cut; `None` if it fits as it is.
 ///
-/// A value with too many members, numbers and ids to fit is made as short as
-/// it can be.
+/// A value with too many members, numbers and ids is shortened as far as possible.
 pub(crate) fn fit(value: &mut Value, room: Room) -> Option<Cut> {
     let chars_before = cost(value);
     let mut ends = Ends::take(value);
-    if chars_before <= room.chars && ends.told() <= room.shown {
+    if chars_before <= room.chars && ends.shown_size() <= room.shown {
         ends.put(value);
         return None;
     }
@@ -72,9 +69,8 @@ pub(crate) fn fit(value: &mut Value, room: Room) -> Option<Cut> {
     Some(cut)
 }
 
-/// How much of `limit` is for `rest`, beside ends that need so much. They may
-/// have the larger part, unless too little would be left to say anything; a
-/// quarter is theirs in any case.
+/// The part of `limit` that `rest` gets if the tail fields need this much. Tail fields may take the larger
+/// part, unless too little would be left for the rest; they always get a quarter.
 fn rest_of(rest: &Value, ends: usize, limit: usize) -> usize {
     let mut left = limit;
     Caps::TELLING.spend(rest, &mut left);
@@ -82,8 +78,7 @@ fn rest_of(rest: &Value, ends: usize, limit: usize) -> usize {
     telling.max(limit - ends.min(limit / 5 * 3))
 }
 
-/// The text, or the beginning of it and a line that says how long all was that
-/// it is a part of: `limit` characters with that line.
+/// The text, or its beginning and a line with the full length: `limit` characters including that line.
 pub(crate) fn fit_text(text: &str, limit: usize, all: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.chars().nth(limit).is_none() {
         return Cow::Borrowed(text);
@@ -103,7 +98,7 @@ pub(crate) fn fit_text(text: &str, limit: usize, all: usize) -> Cow<'_, str> {
 
 const CUT: char = '…';
 
-/// At most `cap` characters that end in `…`, if possible after a line or word.
+/// At most `cap` characters ending in `…`, cut after a line or word if possible.
 pub(crate) fn shortened(text: &str, cap: usize) -> String {
     let Some(room) = cap.checked_sub(1) else { return String::new() };
     let head = first(text, room);
@@ -112,7 +107,7 @@ pub(crate) fn shortened(text: &str, cap: usize) -> String {
     format!("{}{CUT}", &head[..line_end.unwrap_or_else(|| word_end(text, head.len()))])
 }
 
-/// Where the last whole word before `end` is over, unless that is far away.
+/// The end of the last whole word before `end`, unless it is too far away.
 fn word_end(text: &str, end: usize) -> usize {
     if text[end..].starts_with(char::is_whitespace) {
         return end;

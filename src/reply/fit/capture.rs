@@ -1,5 +1,5 @@
-//! Cuts what is too long for a reply in place, after it was kept whole: the
-//! object around it says where, how much, and how to read it.
+//! Saves long texts of a reply as files and shortens them in place. The object around a text says where the
+//! file is, how long it is, and how to read it.
 
 use serde_json::{Map, Value, json};
 
@@ -7,14 +7,14 @@ use crate::model::InlineLimits;
 use crate::reply::fit::budget;
 use crate::storage::StoredCapture;
 
-/// Keeps a text and says where; `None` where it cannot be kept.
+/// Saves a text and returns its file; `None` if it cannot be saved.
 pub(crate) type Keep<'a> = &'a dyn Fn(&str) -> Option<StoredCapture>;
 
-/// Objects of these names hold parts of files that the reply names.
+/// Objects with these names hold parts of files that the reply names already.
 const EXCERPTS: [&str; 2] = ["output", "partial_results"];
 
-/// Keeps every text below `value` that is longer than `inline`, and leaves its
-/// beginning in its place. Returns what was kept, with its name.
+/// Saves every text in `value` longer than `inline` and leaves its beginning in place. Returns the saved
+/// texts with their names.
 pub(crate) fn capture(value: &mut Value, inline: InlineLimits, keep: Keep) -> Vec<(String, StoredCapture)> {
     let mut all = Vec::new();
     match value {
@@ -37,7 +37,7 @@ pub(crate) fn capture(value: &mut Value, inline: InlineLimits, keep: Keep) -> Ve
     all
 }
 
-/// Looks at one member. Texts in a list belong to the object around the list.
+/// Visits one member. Texts in a list belong to the object around the list.
 fn within(
     name: &str,
     member: &mut Value,
@@ -65,12 +65,12 @@ fn within(
     }
 }
 
-/// Puts the fields of a capture beside the text; where these names are taken,
-/// below `captured` by the name of the text.
+/// Puts a capture's fields beside the text, or below `captured` by the text's name if those field names are
+/// taken.
 fn tell(around: &mut Map<String, Value>, name: &str, captured: &StoredCapture) {
     let path = captured.path.display();
     let message = format!(
-        "{name} is kept whole in a file: inspect_output {{\"file_path\": \"{path}\"}} reads it in pieces"
+        "the full {name} is in a file: read it in pieces with inspect_output {{\"file_path\": \"{path}\"}}"
     );
     let Value::Object(told) = json!({
         "full_output_file": path.to_string(),

@@ -1,10 +1,8 @@
-//! What everything that leaves for a client passes: secrets are taken out, what
-//! is long is kept whole and cut, the rest is made to fit, and the reader is
-//! told where to find it.
+//! Everything that leaves for a client passes through here: it is redacted, long text is saved as files, the
+//! rest is shortened to fit, and the reader is told where to find the whole.
 //!
-//! Replies of tools and their errors come through [`Funnel::pass`]; what
-//! resources, prompts, completions and progress say, through [`words`] and
-//! [`line`].
+//! Tool replies and their errors pass through [`Funnel::pass`]. Text of resources, prompts, completions and
+//! progress passes through [`words`] and [`line`].
 
 use serde_json::{Map, Value};
 
@@ -15,25 +13,25 @@ use crate::reply::fit::capture::{Keep, capture};
 use crate::reply::text_layout::Page;
 use crate::text::plain;
 
-/// How replies leave.
+/// How replies are prepared.
 pub(crate) struct Funnel<'a> {
-    /// What is longer is kept as a file.
+    /// Longer texts are saved as files.
     pub(crate) inline: InlineLimits,
     pub(crate) keep: Keep<'a>,
 }
 
 impl Funnel<'_> {
-    /// For what is said before anything can be kept.
+    /// For replies before any file can be saved.
     pub(crate) const KEEPS_NOTHING: Funnel<'static> = Funnel { inline: InlineLimits::ALL, keep: &|_| None };
 
-    /// Makes a reply fit to leave. Returns the text that goes with it.
+    /// Prepares a reply for a client. Returns the text that goes with it.
     pub(crate) fn pass(&self, structured: &mut Value, page: Page, budget: Budget) -> String {
         redact::value(structured);
         let mut page = page.redacted();
         for (name, captured) in capture(structured, self.inline, self.keep) {
             page.point(&name, &captured);
         }
-        // The words that say so must fit as well.
+        // The notice about a cut must fit as well.
         let room = Room { chars: budget.chars - TOLD, shown: page.room(budget.chars) };
         if let Some(cut) = budget::fit(structured, room) {
             tell(structured, &cut);
@@ -42,24 +40,24 @@ impl Funnel<'_> {
     }
 }
 
-/// Somebody else's words, outside of the reply of a tool.
+/// Redacts text of others that is not part of a tool's reply.
 pub(crate) fn words(text: &str) -> String {
     redact::text(text).into_owned()
 }
 
-/// Somebody else's words on one line of at most `most` characters.
+/// Redacts text of others to one line of at most `most` characters.
 pub(crate) fn line(text: &str, most: usize) -> String {
     plain::line(&redact::text(text), most)
 }
 
-/// Room for the notice about a cut.
+/// Space for the notice about a cut.
 const TOLD: usize = 300;
 
-/// Says in the reply's own `notice` that it was cut, and where the rest is.
+/// Adds a `notice` to the reply that it was cut, and where the rest is.
 fn tell(structured: &mut Value, cut: &Cut) {
     let mut told = format!("shortened from {} characters", cut.chars_before);
     if names_a_file(structured) {
-        told += ": the files named in the reply hold everything, and inspect_output reads them in pieces";
+        told += ": the files named in the reply hold everything; read them with inspect_output";
     }
     let Some(root) = structured.as_object_mut() else { return };
     match root.get_mut("meta") {
@@ -68,7 +66,7 @@ fn tell(structured: &mut Value, cut: &Cut) {
     }
 }
 
-/// Whether a reader finds there what is missing here.
+/// Whether the reply names a file with what was cut.
 fn names_a_file(structured: &Value) -> bool {
     match structured {
         Value::Object(members) => members.iter().any(|(name, member)| match name.as_str() {

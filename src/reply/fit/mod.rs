@@ -1,4 +1,4 @@
-//! Makes a reply fit its budget: redacts, keeps long text as files, shortens the rest.
+//! Makes a reply fit its budget: redacts it, saves long text as files, and shortens the rest.
 
 pub(crate) mod budget;
 pub(crate) mod capture;

@@ -1,9 +1,7 @@
-//! What of a stream stays when there is less room for it: its ends, and a mark
-//! where something is missing.
+//! Shortens a stream: keeps its beginning and end, and marks what is missing.
 //!
-//! After the account of what an agent did there may be the words of the command
-//! that failed. The account gives way to them, and the line stays that says
-//! whose words they are.
+//! An agent's readable log may end with the output of the command that failed. That output takes precedence
+//! over the log, and the heading that names the command stays.
 
 use crate::reading::LAST_FAILED;
 use crate::reply::fit::size_caps::{cost_of, pay, price};
@@ -12,11 +10,11 @@ use crate::text::{TruncationMark, mark, marks};
 
 /// The longest mark, in characters of JSON.
 const MARKED: usize = 42;
-/// Less of a command's words says too little to give up the rest for it.
+/// Less of a command's output than this is not worth shortening the log.
 const TELLING: usize = 2 * MARKED;
 
-/// What stays of `text` in `most` characters of JSON: whole lines where there
-/// are any, and marks that say how many bytes are missing.
+/// What is kept of `text` in `most` characters of JSON: whole lines where possible, and marks with the number
+/// of missing bytes.
 pub(crate) fn ends_of(text: &str, keep: Keep, most: usize) -> String {
     let with_heading = match keep {
         Keep::Both => heading(text).and_then(|at| around(text, at, most)),
@@ -25,17 +23,17 @@ pub(crate) fn ends_of(text: &str, keep: Keep, most: usize) -> String {
     with_heading.unwrap_or_else(|| cut(text, keep, most))
 }
 
-/// Where the line begins that says whose the last words are.
+/// Where the heading of the failed command's output begins.
 fn heading(text: &str) -> Option<usize> {
     let is_line = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
     let lines = || text.match_indices(LAST_FAILED).map(|(at, _)| at).filter(is_line);
-    // Others may have printed such a line, but no mark after it.
+    // Other output may contain such a line, but no mark after it.
     let after = |at: usize| text[at..].find('\n').map(|end| at + end + 1);
     let cut: Vec<usize> = marks(text).map(|mark| mark.at.start).collect();
     lines().find(|at| after(*at).is_some_and(|end| cut.contains(&end))).or_else(|| lines().next())
 }
 
-/// The account, its heading and the words after it, where there is room for so much.
+/// The log, the heading and the command's output, if there is space for them.
 fn around(text: &str, heading: usize, most: usize) -> Option<String> {
     let (account, rest) = text.split_at(heading);
     let (heading, words) = rest.split_at(rest.find('\n')? + 1);
@@ -44,7 +42,7 @@ fn around(text: &str, heading: usize, most: usize) -> Option<String> {
         room.checked_sub(cost_of(account).min(MARKED)).filter(|left| *left >= TELLING.min(cost_of(words)))?;
     let words = fitted(words, Keep::Last, left);
     let left = room - cost_of(&words);
-    // A little more than the mark would be a piece of a line.
+    // Slightly more than the mark would be a fragment of a line.
     let left = if left < TELLING.min(cost_of(account)) { MARKED } else { left };
     let account = fitted(account, Keep::Both, left);
     Some(format!("{account}{heading}{words}"))
@@ -54,7 +52,7 @@ fn fitted(text: &str, keep: Keep, most: usize) -> String {
     if cost_of(text) <= most { text.to_owned() } else { cut(text, keep, most) }
 }
 
-/// The ends, with one mark.
+/// Both ends, with one mark between them.
 fn cut(text: &str, keep: Keep, most: usize) -> String {
     let Some(room) = most.checked_sub(MARKED) else {
         return "…".chars().take(most).collect();
@@ -66,8 +64,8 @@ fn cut(text: &str, keep: Keep, most: usize) -> String {
     format!("{first}{}{last}", mark(missing.saturating_add(cut as u64)))
 }
 
-/// What stands before the marks that a text has already, or before the place
-/// for one; how many bytes are missing there; and what comes after.
+/// The text before existing marks, or before the place for one; the number of bytes missing there; and the
+/// text after.
 fn parts(text: &str, keep: Keep) -> (&str, u64, &str) {
     let place = match keep {
         Keep::Both => text.ceil_char_boundary(text.len() / 2),
@@ -78,13 +76,13 @@ fn parts(text: &str, keep: Keep) -> (&str, u64, &str) {
         return (&text[..place], 0, &text[place..]);
     };
     let head = if keep == Keep::Both { first.at.start } else { 0 };
-    // What stands between is missing from now on, but for the marks.
+    // Everything in between is missing now, except the marks.
     let between = last.at.end - head - marks.iter().map(|mark| mark.at.len()).sum::<usize>();
     let missing = marks.iter().fold(between as u64, |sum, mark| sum.saturating_add(mark.missing));
     (&text[..head], missing, &text[last.at.end..])
 }
 
-/// The longest beginning that takes `room`, up to the end of a line where it has one.
+/// The longest beginning that fits `room`, up to the end of a line if it contains one.
 fn beginning(text: &str, mut room: usize) -> &str {
     let end = text.char_indices().find(|(_, c)| !pay(price(*c), &mut room)).map_or(text.len(), |(at, _)| at);
     if end == text.len() {
@@ -93,7 +91,7 @@ fn beginning(text: &str, mut room: usize) -> &str {
     &text[..text[..end].rfind('\n').map_or(end, |at| at + 1)]
 }
 
-/// The longest end that takes `room`, from the beginning of a line where it has one.
+/// The longest end that fits `room`, from the beginning of a line if it contains one.
 fn ending(text: &str, mut room: usize) -> &str {
     let taken = text.chars().rev().take_while(|c| pay(price(*c), &mut room));
     let from = text.len() - taken.map(char::len_utf8).sum::<usize>();

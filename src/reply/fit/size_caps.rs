@@ -1,14 +1,13 @@
-//! How far texts and lists of a reply are shortened, and what they cost.
+//! Decides how far the texts and lists of a reply are shortened, and measures their size.
 //!
-//! Names of files go first, then texts are shortened, then lists. What is of use
-//! only as a whole stays whole, and counts that stand beside a list go on saying
-//! how many are missing from it.
+//! Lists of file names are shortened first, then texts, then other lists. Strings that are useless when cut
+//! stay whole. Counts beside a list still say how many items are missing.
 
 use serde_json::{Map, Value};
 
 use crate::reply::fit::budget::{Cut, first, shortened};
 
-/// Lists of names, each with the count beside it of those that it lacks.
+/// Lists of names, each with the field that counts the missing ones.
 const COUNTED: [(&[&str], &str); 4] = [
     (
         &[
@@ -27,22 +26,21 @@ const COUNTED: [(&[&str], &str); 4] = [
     (&["failed_tests"], "failed_tests_left_out"),
 ];
 
-/// Strings of more characters and arrays of more items than these are cut.
+/// Longer strings and longer arrays are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Caps {
     string: usize,
     items: usize,
-    /// Of lists of names with a count beside them.
+    /// For lists of names with a count beside them.
     names: usize,
 }
 
 impl Caps {
     pub(crate) const NONE: Caps = Caps { string: usize::MAX, items: usize::MAX, names: usize::MAX };
-    /// As short as still says something.
+    /// The shortest cut that still carries meaning.
     pub(crate) const TELLING: Caps = Caps { string: 200, items: 5, names: 5 };
-    /// How far to go, one after the other: names as long as they show what they
-    /// are of, strings as long as they say something, then lists, then whatever
-    /// it takes.
+    /// The steps, in order: shorter lists of names, shorter strings, shorter lists, and finally whatever is
+    /// needed.
     pub(crate) const FLOORS: [Caps; 5] = [
         Caps { names: 10, ..Self::NONE },
         Caps { string: 200, items: usize::MAX, names: 10 },
@@ -51,7 +49,7 @@ impl Caps {
         Caps { string: 40, items: 0, names: 0 },
     ];
 
-    /// The widest that let `value` fit, else the narrowest.
+    /// The widest caps that make `value` fit, or the narrowest.
     pub(crate) fn widest(value: &Value, limit: usize) -> Self {
         let fits = |caps: Caps| caps.fits(value, limit);
         let Some(at) = Self::FLOORS.iter().position(|floor| fits(*floor)) else {
@@ -68,7 +66,7 @@ impl Caps {
         Caps { string, ..floor }
     }
 
-    /// What holds for the member of this name.
+    /// The caps for the member of this name.
     fn within(self, name: &str) -> Self {
         let is_names = COUNTED.iter().any(|(lists, _)| lists.contains(&name));
         Self { items: if is_names { self.names } else { self.items }, ..self }
@@ -79,8 +77,8 @@ impl Caps {
         self.spend(value, &mut left)
     }
 
-    /// Takes what `value` needs from what is left, and says whether there was
-    /// enough. Reads no more than that.
+    /// Subtracts the size of `value` from what is left, and returns whether it fit. Stops reading when it
+    /// does not.
     pub(crate) fn spend(self, value: &Value, left: &mut usize) -> bool {
         match value {
             Value::Null => pay(4, left),
@@ -133,23 +131,23 @@ impl Caps {
     }
 
     fn cuts(self, string: &str) -> bool {
-        // Bytes are never fewer than characters.
+        // A string never has fewer bytes than characters.
         string.len() > self.string && string.chars().nth(self.string).is_some() && !is_whole(string)
     }
 }
 
-/// Strings without a blank are ids and the like, up to this many characters.
+/// Strings without spaces up to this length are treated as ids.
 const LONGEST_ID: usize = 512;
 
-/// Whether a string is of no use when it is cut.
+/// Whether a string is useless when cut.
 pub(crate) fn is_whole(string: &str) -> bool {
     let is_path = string.starts_with('/') && !string.contains('\n');
     let is_id = is_path || !string.contains(char::is_whitespace);
     is_id && string.chars().nth(LONGEST_ID).is_none()
 }
 
-/// The largest number from `low` on, which holds, up to `high`, such that
-/// those above it do not.
+/// The largest number from `low` to `high` that satisfies the condition, which holds for `low` and for no
+/// number above the result.
 fn largest(mut low: usize, high: usize, holds: impl Fn(usize) -> bool) -> usize {
     let mut above = high.max(low).saturating_add(1);
     while above - low > 1 {
@@ -163,14 +161,14 @@ fn largest(mut low: usize, high: usize, holds: impl Fn(usize) -> bool) -> usize 
     low
 }
 
-/// How many characters of JSON it takes.
+/// The size in characters of JSON.
 pub(crate) fn cost(value: &Value) -> usize {
     let mut left = usize::MAX;
     Caps::NONE.spend(value, &mut left);
     usize::MAX - left
 }
 
-/// The same of a string, without its quotes.
+/// The size of a string, without its quotes.
 pub(crate) fn cost_of(string: &str) -> usize {
     string.chars().map(price).sum()
 }
@@ -181,12 +179,12 @@ pub(crate) fn pay(price: usize, left: &mut usize) -> bool {
     rest.is_some()
 }
 
-/// A string in quotes, with its escapes.
+/// The size of a quoted string with its escapes.
 fn pay_string(string: &str, left: &mut usize) -> bool {
     pay(2, left) && string.chars().all(|c| pay(price(c), left))
 }
 
-/// What a character of a string takes.
+/// The size of one character of a string.
 pub(crate) fn price(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
@@ -195,7 +193,7 @@ pub(crate) fn price(c: char) -> usize {
     }
 }
 
-/// Room for counts that a cut puts beside its lists.
+/// Space for the counts that a cut adds beside its lists.
 pub(crate) fn beside(value: &Value) -> usize {
     match value {
         Value::Object(members) => {

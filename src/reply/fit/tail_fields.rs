@@ -1,8 +1,7 @@
-//! What of a reply is there for its end: what a run printed, its last words and
-//! its last events.
+//! The fields of a reply whose ends matter most: a run's output, its last words and its last events.
 //!
-//! It is taken out before the rest is made to fit, and then cut once, to what
-//! the rest leaves. Streams keep both ends, tails and events their last.
+//! They are taken out before the rest is shortened, and then cut once to the space that the rest leaves.
+//! Streams keep both ends; tails and events keep their last part.
 
 use serde_json::Value;
 
@@ -10,10 +9,10 @@ use crate::reply::fit::budget::Cut;
 use crate::reply::fit::shorten_stream::ends_of;
 use crate::reply::fit::size_caps::{Caps, cost};
 
-/// Where the object of the one run may be that a reply is about.
+/// Where a reply about one run may hold that run.
 const ROOTS: [&str; 3] = ["/data/result", "/data", ""];
 
-/// Below the run: the place, what stays of it, and its title in the text.
+/// Below the run: the path, which part is kept, and the title in the text.
 const PLACES: [(&str, Keep, Option<&str>); 5] = [
     ("/output/stdout", Keep::Both, Some("stdout")),
     ("/output/stderr", Keep::Both, Some("stderr")),
@@ -24,13 +23,13 @@ const PLACES: [(&str, Keep, Option<&str>); 5] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// The beginning and the end.
+    /// Keeps the beginning and the end.
     Both,
-    /// The end.
+    /// Keeps the end.
     Last,
 }
 
-/// The parts of one reply, out of their places.
+/// The fields taken out of one reply.
 #[derive(Debug)]
 pub(crate) struct Ends {
     root: &'static str,
@@ -47,8 +46,8 @@ struct Part {
     cut: bool,
 }
 
-/// What the text shows under `title`, where the structured content has it.
-pub(crate) fn told(structured: &Value, title: &str) -> Option<String> {
+/// What the text shows under `title`, if the structured content has it.
+pub(crate) fn shown_body(structured: &Value, title: &str) -> Option<String> {
     let (place, ..) = PLACES.iter().find(|(_, _, told)| *told == Some(title))?;
     match structured.pointer(&format!("{}{place}", root(structured)?))? {
         Value::String(text) => Some(text.clone()),
@@ -63,7 +62,7 @@ fn root(structured: &Value) -> Option<&'static str> {
 }
 
 impl Ends {
-    /// Takes the parts out of `structured`; empty ones stay in their places.
+    /// Takes the fields out of `structured`; empty ones stay.
     pub(crate) fn take(structured: &mut Value) -> Self {
         let Some(root) = root(structured) else { return Self { root: "", parts: Vec::new() } };
         let mut parts = Vec::new();
@@ -78,26 +77,26 @@ impl Ends {
         Self { root, parts }
     }
 
-    /// How many characters of JSON they take, beside the empty ones.
+    /// Their size in characters of JSON beyond that of empty fields.
     pub(crate) fn need(&self) -> usize {
         self.parts.iter().map(Part::need).sum()
     }
 
-    /// Of these, how many are shown in the text as well. There they take no more.
-    pub(crate) fn told(&self) -> usize {
+    /// The size of those that the text also shows. It is the same in the text.
+    pub(crate) fn shown_size(&self) -> usize {
         self.parts.iter().filter(|part| part.told).map(Part::need).sum()
     }
 
-    /// Cuts them to `room` characters in all, and what the text shows to `shown`.
+    /// Cuts them to `room` characters in total, and those in the text to `shown`.
     pub(crate) fn cut(&mut self, room: usize, shown: usize, cut: &mut Cut) {
-        let untold = self.need() - self.told();
-        // Of what the text does not show, most is said in what it does.
+        let untold = self.need() - self.shown_size();
+        // Fields that the text does not show mostly repeat what it shows.
         let most = room.saturating_sub(untold.min(room / 8)).min(shown);
         let used = share(self.parts.iter_mut().filter(|part| part.told).collect(), most, cut);
         share(self.parts.iter_mut().filter(|part| !part.told).collect(), room.saturating_sub(used), cut);
     }
 
-    /// Puts them back, and says where a stream has lost something.
+    /// Puts the fields back, and marks streams that were cut.
     pub(crate) fn put(self, structured: &mut Value) {
         let Self { root, parts } = self;
         for Part { place, value, cut, .. } in parts {
@@ -111,7 +110,7 @@ impl Ends {
     }
 }
 
-/// Cuts the parts to `room` in all, and says how much of it they take.
+/// Cuts the fields to `room` in total, and returns their size.
 fn share(parts: Vec<&mut Part>, room: usize, cut: &mut Cut) -> usize {
     let needs: Vec<usize> = parts.iter().map(|part| part.need()).collect();
     let mut used = 0;
@@ -122,7 +121,7 @@ fn share(parts: Vec<&mut Part>, room: usize, cut: &mut Cut) -> usize {
     used
 }
 
-/// How `room` is shared: everybody gets the same, and what others leave over.
+/// Shares `room`: everyone gets the same, and what some leave over goes to the others.
 pub(crate) fn shares(needs: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|at| needs[*at]);
@@ -135,7 +134,7 @@ pub(crate) fn shares(needs: &[usize], room: usize) -> Vec<usize> {
 }
 
 impl Part {
-    /// Beside the quotes or brackets.
+    /// Without the quotes or brackets.
     fn need(&self) -> usize {
         cost(&self.value) - 2
     }
@@ -160,8 +159,7 @@ impl Part {
     }
 }
 
-/// The last of `items` that fit `most` characters; of one that is too long
-/// alone, as much as there is room for.
+/// The last `items` that fit into `most` characters; if one alone is too long, as much of it as fits.
 fn keep_last(items: &mut Vec<Value>, most: usize, cut: &mut Cut) {
     let mut left = most + 1;
     let fits = |item: &&Value| {
@@ -242,7 +240,7 @@ mod tests {
             let mut value = given.clone();
             let cut = fit(&mut value, Room { chars: limit, shown });
             prop_assert!(cost(&value) <= limit, "{} > {limit}: {value:#}", cost(&value));
-            let told = Ends::take(&mut value.clone()).told();
+            let told = Ends::take(&mut value.clone()).shown_size();
             prop_assert!(told <= shown, "{told} > {shown}");
             prop_assert_eq!(cut.is_none(), value == given);
             let (data, whole) = (&value["data"], &given["data"]);

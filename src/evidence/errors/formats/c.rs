@@ -15,7 +15,7 @@ impl Format for C {
         let (place, rest) = Location::leading(line)?;
         let rest = rest.strip_prefix(": ")?;
         let message = rest.strip_prefix("error: ").or_else(|| rest.strip_prefix("fatal error: "))?;
-        // Those of the Java compiler look the same.
+        // Errors of the Java compiler look the same.
         (!place.has_end(&[".java"])).then(|| Diagnosis::new(at, "compile error", message, Some(place)))
     }
 

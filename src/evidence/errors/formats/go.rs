@@ -1,16 +1,16 @@
-//! The Go compiler, failed tests, and panics.
+//! The Go compiler, failed tests and panics.
 
 use crate::evidence::errors::diagnose::{Diagnosis, Format};
 use crate::evidence::errors::place::Location;
 
-/// The kind of what a test itself reports, in a file that is named without its directory.
+/// The type of a failure reported by a test, in a file named without its directory.
 pub(in crate::evidence::errors) const OF_TEST: &str = "test failure";
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Go {
-    /// A panic, with the calls that led to it so far.
+    /// A panic, with its calls so far.
     panic: Option<Diagnosis>,
-    /// Inside the lines of a failed test.
+    /// Whether we are inside the lines of a failed test.
     failed_test: bool,
 }
 
@@ -28,7 +28,7 @@ impl Format for Go {
             panic.add_frame(place);
             return None;
         }
-        // All goroutines are told of until go itself speaks again.
+        // All goroutines are printed before go itself prints again.
         if ["FAIL", "ok  \t", "exit status "].iter().any(|word| line.starts_with(word)) {
             return self.end();
         }
@@ -48,13 +48,13 @@ impl Format for Go {
         }
     }
 
-    /// Others say `panic: ` as well, without calls.
+    /// Other programs print `panic: ` too, but without calls.
     fn end(&mut self) -> Option<Diagnosis> {
         self.panic.take().filter(|panic| !panic.frames.is_empty())
     }
 }
 
-/// `FAIL example.com/shop/total 0.006s`, with tabs: the package of the tests that were told of before.
+/// `FAIL example.com/shop/total 0.006s`, with tabs: the package of the tests reported before.
 pub(in crate::evidence::errors) fn failed_package(line: &str) -> Option<&str> {
     let package = line.strip_prefix("FAIL\t")?.split(['\t', ' ']).next()?;
     (!package.is_empty()).then_some(package)

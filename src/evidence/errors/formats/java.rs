@@ -7,17 +7,17 @@ use crate::evidence::line_scanner::Scan;
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Java {
     open: Option<Diagnosis>,
-    /// The calls that led to it, none for one that can be in no file of the project.
+    /// The calls that led to it; empty if none can be in a file of the project.
     calls: Vec<Option<Location>>,
-    /// Those that led to what it caused.
+    /// The calls of the exception that it caused.
     outer: Vec<Option<Location>>,
     /// How many lines the open one has waited for a frame.
     waited: usize,
 }
 
-/// Messages may have some lines.
+/// A message may have several lines.
 const LONGEST_MESSAGE: usize = 10;
-/// As many calls as Java tells of unless it is asked for more.
+/// The number of calls that Java prints by default.
 const LONGEST_STACK: usize = 1024;
 
 impl Format for Java {
@@ -33,7 +33,7 @@ impl Format for Java {
             self.waited = 0;
             return None;
         }
-        // What it was caused by is the reason; where it came out is not.
+        // The cause is the reason, not the exception that it led to.
         if let Some((kind, message)) = bare.strip_prefix("Caused by: ").and_then(named) {
             let first = self.open.as_ref().map_or(at, |open| open.at);
             self.open = Some(Diagnosis::new(first, short(kind), message, None));
@@ -68,7 +68,7 @@ impl Format for Java {
     }
 }
 
-/// An error of a compiler, which is one line.
+/// A compiler error, which is one line.
 fn compiled(at: usize, line: &str) -> Option<Diagnosis> {
     let (place, message) = if let Some(rest) = line.strip_prefix("[ERROR] ") {
         let (file, rest) = rest.split_once(":[")?;
@@ -90,8 +90,8 @@ fn compiled(at: usize, line: &str) -> Option<Diagnosis> {
         .then(|| Diagnosis::new(at, "compile error", message, Some(place)))
 }
 
-/// `com.example.App.main(App.java:5)`: the place, its file named from wherever sources are. None for what is
-/// known not to be of the project, and need not be looked for.
+/// `com.example.App.main(App.java:5)`: the place, its file relative to a source root. `None` for files that
+/// are known not to belong to the project.
 fn frame(text: &str) -> Option<Option<Location>> {
     let (method, place) = text.strip_suffix(')')?.rsplit_once('(')?;
     if matches!(place, "Native Method" | "Unknown Source" | "<generated>") {

@@ -1,5 +1,5 @@
-//! What jest tells of a failed test by its message alone: it names no plain `Error`, and
-//! nothing that is none. Errors that have a name are read as those of Node are.
+//! Failed tests in jest whose message is all there is: jest does not name a plain `Error`, or a thrown value
+//! that is not one. Errors with a name are read like Node's.
 
 use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
 use crate::evidence::errors::formats::node::frame;
@@ -9,21 +9,21 @@ use crate::evidence::errors::place::Location;
 pub(in crate::evidence::errors) struct Jest {
     awaits: Awaits,
     open: Option<Diagnosis>,
-    /// Whether a stack was seen: without one it may be anything.
+    /// Whether a stack was seen: without one the text may be anything.
     frames: bool,
 }
 
-/// What the next line that is not empty says.
+/// What the next non-empty line is.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Awaits {
     #[default]
     Nothing,
     Why,
-    /// What the error was caused by.
+    /// The error's cause.
     Cause,
-    /// What a test says itself beside a comparison.
+    /// A test's own message beside a comparison.
     Message,
-    /// What is wrong with the settings, up to an empty line.
+    /// A configuration error, up to an empty line.
     Settings,
 }
 
@@ -53,7 +53,7 @@ impl Format for Jest {
                 match awaits {
                     Awaits::Why => self.open = why(at, bare, indent),
                     Awaits::Cause => self.take_cause(bare),
-                    Awaits::Message => self.told(bare),
+                    Awaits::Message => self.replace_message(bare),
                     Awaits::Nothing | Awaits::Settings => self.inside(bare, indent),
                 }
             }
@@ -89,7 +89,7 @@ impl Jest {
         }
     }
 
-    /// What it was caused by is the reason. One with a name is read as such.
+    /// The cause is the reason. One with a name is read like Node's errors.
     fn take_cause(&mut self, bare: &str) {
         let Some(open) = &mut self.open else { return };
         if named(bare).is_some() {
@@ -99,14 +99,14 @@ impl Jest {
         }
     }
 
-    fn told(&mut self, bare: &str) {
+    fn replace_message(&mut self, bare: &str) {
         if let Some(open) = &mut self.open {
             *open = Diagnosis::new(open.at, &open.kind, bare, None);
         }
     }
 
     fn add_setting(&mut self, at: usize, bare: &str) {
-        // jest says it itself: there is no stack.
+        // A message of jest itself has no stack.
         self.frames = true;
         let before = self.open.take();
         let at = before.as_ref().map_or(at, |before| before.at);
@@ -117,9 +117,9 @@ impl Jest {
 
 const COMPARED: &str = "assertion failure";
 
-/// The error that a test failed with, where its message is all that is there.
+/// The error of a failed test whose message is all there is.
 fn why(at: usize, bare: &str, indent: usize) -> Option<Diagnosis> {
-    // Node's reader knows these.
+    // Node's format handles these.
     if named(bare).is_some() || bare.starts_with("expect(") {
         return None;
     }

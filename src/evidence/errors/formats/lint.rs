@@ -6,9 +6,9 @@ use crate::evidence::line_scanner::Scan;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Lint {
-    /// The file that eslint tells of.
+    /// The file that eslint reports on.
     file: Option<String>,
-    /// What ruff has said of a place that follows: its line, rule and message.
+    /// What ruff printed before the place: its line, rule and message.
     open: Option<(usize, String, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Format for Lint {
     }
 }
 
-/// A line that is the path of a script, and nothing else.
+/// A line that consists only of a script's path.
 fn is_script(line: &str) -> bool {
     let ends = [".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte"];
     !line.starts_with(' ') && !line.contains(": ") && ends.iter().any(|end| line.ends_with(end))

@@ -1,5 +1,5 @@
-//! The forms in which tools tell of errors, one file each. Each reads the lines once, in order, and knows
-//! nothing of commands.
+//! The formats of tools' errors, one file each. Each reads the lines once, in order, and knows nothing about
+//! commands.
 
 pub(super) mod c;
 pub(super) mod go;

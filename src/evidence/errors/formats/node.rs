@@ -1,4 +1,4 @@
-//! Errors of JavaScript with their stack, as Node, jest, mocha and vitest show them.
+//! JavaScript errors with their stack, as printed by Node, jest, mocha and vitest.
 
 use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
 use crate::evidence::errors::place::Location;
@@ -9,21 +9,21 @@ pub(in crate::evidence::errors) struct Node {
     /// How many lines the open one has waited for a frame.
     waited: usize,
     frames: bool,
-    /// Where Node says that it stopped, before it says why.
+    /// The place that Node prints before the error.
     stopped: Option<Location>,
-    /// Whether jest is about to say why a file could not run.
+    /// Whether jest is about to print why a file could not run.
     suite: bool,
-    /// Whether the innermost call is one of Node's own: a file could not be read as code.
+    /// Whether the innermost call is Node's own: a file could not be parsed.
     unread: bool,
 }
 
-/// Between an error and its stack there may be a comparison and some code.
+/// A comparison and some code may stand between an error and its stack.
 const LONGEST_WAIT: usize = 60;
 
 impl Format for Node {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
         let bare = line.trim();
-        // mocha, of a file that could not be loaded, and of one that it needs before any.
+        // mocha's heading for a file, or a required file, that could not be loaded.
         let thrown = bare.strip_prefix("Exception during run: ").or_else(|| line.strip_prefix("✖ ERROR: "));
         let bare = thrown.unwrap_or(bare);
         if let Some(place) = frame(bare) {
@@ -45,7 +45,7 @@ impl Format for Node {
             self.suite = true;
             return self.end();
         }
-        // What it was caused by is the reason; where it came out is not.
+        // The cause is the reason, not the error that it led to.
         if let Some((kind, message)) = bare.strip_prefix("[cause]: ").and_then(named) {
             let first = self.open.take()?.at;
             self.open = Some(Diagnosis::new(first, kind, message, None));
@@ -57,14 +57,14 @@ impl Format for Node {
         {
             let before = self.end();
             self.suite = false;
-            // The code of a plain error says more than its name.
+            // The code of a plain error is more specific than its name.
             let kind =
                 kind.split_once(" [").map_or(kind, |(name, _)| if name == "Error" { kind } else { name });
             self.open = Some(Diagnosis::new(at, kind, message, None));
             self.waited = 0;
             return before;
         }
-        // What was thrown has no name there.
+        // A thrown value has no name here.
         if self.suite && !bare.is_empty() {
             self.suite = false;
             self.open = Some(Diagnosis::new(at, "test suite failure", bare, None));
@@ -75,11 +75,11 @@ impl Format for Node {
         if thrown.is_some() && stops.is_none() {
             let before = self.end();
             self.open = Some(Diagnosis::new(at, "test suite failure", bare, None));
-            // It is one, with or without a stack.
+            // It is an error with or without a stack.
             (self.frames, self.waited) = (true, 0);
             return before;
         }
-        // jest shows what was expected instead of a name.
+        // jest prints the expectation instead of a name.
         if self.open.is_none() && bare.starts_with("expect(") && bare.contains(").") {
             self.open = Some(Diagnosis::new(at, "assertion failure", bare, None));
             self.waited = 0;
@@ -93,11 +93,11 @@ impl Format for Node {
         if over { self.end() } else { None }
     }
 
-    /// Without a stack it may be of any language.
+    /// Without a stack it may be from any language.
     fn end(&mut self) -> Option<Diagnosis> {
         let frames = std::mem::take(&mut self.frames);
         let mut open = self.open.take().filter(|_| frames)?;
-        // Where it stopped is what cannot be read; the calls led there.
+        // The place is what could not be parsed; the calls only led there.
         open.place = match (open.kind.as_str(), self.stopped.take()) {
             ("SyntaxError", Some(stopped)) if self.unread => Some(stopped),
             (_, stopped) => open.place.or(stopped),
@@ -109,7 +109,7 @@ impl Format for Node {
 pub(in crate::evidence::errors) const ENDS: &[&str] =
     &[".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte"];
 
-/// `at main (/a/b.js:3:9)`, or `❯ b.test.js:9:38`. A frame may have no place that can be read.
+/// `at main (/a/b.js:3:9)`, or `❯ b.test.js:9:38`. A frame may have no readable place.
 pub(in crate::evidence::errors) fn frame(line: &str) -> Option<Option<Location>> {
     let text = line.strip_prefix("at ").or_else(|| line.strip_prefix("❯ "))?;
     let text = text.trim_end_matches(" {");
@@ -118,7 +118,7 @@ pub(in crate::evidence::errors) fn frame(line: &str) -> Option<Option<Location>>
         None => text.rsplit(' ').next().unwrap_or(text),
     };
     let place = place.strip_prefix("file://").unwrap_or(place);
-    // `node:internal/…` has a colon of its own.
+    // `node:internal/…` contains a colon itself.
     if place.starts_with("node:") || place == "<anonymous>" || place == "native" {
         return Some(None);
     }

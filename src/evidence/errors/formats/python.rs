@@ -1,4 +1,4 @@
-//! Tracebacks, syntax errors, and what pytest shows of a failure.
+//! Tracebacks, syntax errors, and pytest's report of a failure.
 
 use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
 use crate::evidence::errors::place::Location;
@@ -6,13 +6,13 @@ use crate::evidence::line_scanner::Scan;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Python {
-    /// Where a traceback or a syntax error began, and how far it is indented.
+    /// Where a traceback or a syntax error began, and its indentation.
     began: Option<(usize, usize)>,
-    /// The innermost place of the project.
+    /// The innermost place in the project.
     place: Option<Location>,
-    /// What pytest marks with `E`: its line, kind and message.
+    /// What pytest marks with `E`: its line, type and message.
     marked: Option<(usize, Option<String>, String)>,
-    /// Whether the lines of a group of exceptions have a bar before them.
+    /// Whether a bar stands before the lines of an exception group.
     group: bool,
 }
 
@@ -26,7 +26,7 @@ impl Format for Python {
             (self.began, self.place, self.group) = (Some((at, 0)), None, true);
             return None;
         }
-        // The next test of pytest, or the end of them.
+        // pytest's next test, or the end of the tests.
         if line.starts_with("____") || line.starts_with("====") {
             let told = self.end();
             self.place = None;
@@ -37,7 +37,7 @@ impl Format for Python {
             return None;
         }
         if let Some((place, called)) = frame(bare) {
-            // A syntax error has one place, and no call that led there.
+            // A syntax error has one place and no calls.
             if self.began.is_none() && !called {
                 self.began = Some((at, indent.saturating_sub(2)));
             }
@@ -63,7 +63,7 @@ impl Format for Python {
         }
         let (place, rest) = Location::leading(line).filter(|(place, _)| place.has_end(&[".py"]))?;
         let told = rest.strip_prefix(':')?.trim_start();
-        // A call that led there, in one form or the other.
+        // A call that led there, in either form.
         if told.is_empty() || told.starts_with("in ") {
             self.place = Some(place).filter(Location::is_own).or(self.place.take());
             return None;
@@ -72,13 +72,13 @@ impl Format for Python {
         let inner = self.place.take();
         let place = Some(place).filter(Location::is_own).or(inner);
         let named = told.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
-        // One line a test says the same again.
+        // A one-line report of a test repeats the error.
         let again = told.ends_with(&message);
         let kind = kind.or_else(|| if named { Some(told.to_owned()) } else { asserted(&message) });
         (named || again).then(|| Some(Diagnosis::new(marked, last_name(&kind?), &message, place))).flatten()
     }
 
-    /// In the short form, and before any test ran, only the places that led to it are there.
+    /// In the short form, and before any test ran, only the calls are printed.
     fn end(&mut self) -> Option<Diagnosis> {
         let (at, kind, message) = self.marked.take()?;
         let kind = kind.or_else(|| asserted(&message))?;
@@ -86,14 +86,14 @@ impl Format for Python {
     }
 }
 
-/// The traceback that a program ended with, and those that led to it.
+/// The traceback that ended a program, and those that led to it.
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Died {
     began: Option<usize>,
-    /// Whether the next traceback is one of the same.
+    /// Whether the next traceback belongs to the same chain.
     chained: bool,
     open: bool,
-    /// Whether its last line is the last of all so far.
+    /// Whether its last line is the last one so far.
     ended: bool,
 }
 
@@ -121,7 +121,7 @@ impl Died {
     }
 }
 
-/// What pytest shows of a plain `assert`.
+/// pytest's report of a plain `assert`.
 fn asserted(message: &str) -> Option<String> {
     message.starts_with("assert ").then(|| "AssertionError".to_owned())
 }
@@ -140,7 +140,7 @@ pub(in crate::evidence::errors) fn frame(line: &str) -> Option<(Location, bool)>
     Some((Location::new(file, row, None)?, called))
 }
 
-/// The line that ends a traceback. Any name will do: classes of errors are named freely.
+/// The last line of a traceback. Any name counts, because error classes have arbitrary names.
 pub(in crate::evidence::errors) fn raised(line: &str) -> Option<(&str, &str)> {
     let (kind, message) = line.split_once(": ").unwrap_or((line, ""));
     let word = !kind.is_empty() && kind.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));

@@ -52,7 +52,7 @@ impl Format for Rust {
         None
     }
 
-    /// Without a place it is a plain message, which others read.
+    /// Without a place it is a plain message, which other formats read.
     fn end(&mut self) -> Option<Diagnosis> {
         self.open.take().filter(|error| error.place.is_some())
     }
@@ -75,7 +75,7 @@ fn headed(line: &str) -> Option<(String, &str)> {
     is_code.then(|| (format!("compile error {code}"), message))
 }
 
-/// The same, where it has a code.
+/// The same, if it has a code.
 pub(in crate::evidence::errors) fn coded(line: &str) -> Option<(String, &str)> {
     headed(line).filter(|(kind, _)| kind != "compile error")
 }
@@ -87,7 +87,7 @@ fn short(at: usize, line: &str) -> Option<Diagnosis> {
     Some(Diagnosis::new(at, &kind, message, Some(place)))
 }
 
-/// `thread 'main' panicked at src/main.rs:4:5:`, or the older form with its message before the place.
+/// `thread 'main' panicked at src/main.rs:4:5:`, or the older form with the message before the place.
 fn panicked(line: &str) -> Option<(Location, Option<&str>)> {
     let rest = line.trim_start().strip_prefix("thread '")?;
     let (_, rest) = rest.split_once(" panicked at ")?;

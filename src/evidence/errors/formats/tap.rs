@@ -1,4 +1,4 @@
-//! What Node's own runner and vitest tell of a failed test in the form of TAP.
+//! Failed tests that Node's runner and vitest report as TAP.
 
 use crate::evidence::errors::diagnose::{Diagnosis, Format};
 use crate::evidence::errors::place::Location;
@@ -8,12 +8,12 @@ pub(in crate::evidence::errors) struct Tap {
     open: Option<Block>,
 }
 
-/// The lines between `---` and `...` after a test that failed.
+/// The lines between `---` and `...` after a failed test.
 #[derive(Debug, Default)]
 struct Block {
     at: usize,
     indent: usize,
-    /// Whose lines follow, further in.
+    /// The key whose deeper-indented lines follow.
     key: String,
     location: Option<Location>,
     frame: Option<Location>,
@@ -33,7 +33,7 @@ impl Format for Tap {
         }
         let block = self.open.as_mut()?;
         if bare == "..." && indent == block.indent {
-            return self.open.take().and_then(Block::told);
+            return self.open.take().and_then(Block::diagnosis);
         }
         block.line(bare, indent);
         None
@@ -50,7 +50,7 @@ impl Block {
         if indent > self.indent {
             let nested = |key: &str| bare.strip_prefix(key).map(|value| value.trim_matches('"').to_owned());
             match self.key.as_str() {
-                // vitest has them one further in.
+                // vitest indents these one level deeper.
                 "error" if bare.starts_with("name: ") => self.name = nested("name: ").unwrap_or_default(),
                 "error" if bare.starts_with("message: ") => {
                     self.message = nested("message: ").unwrap_or_default()
@@ -78,8 +78,8 @@ impl Block {
         }
     }
 
-    fn told(self) -> Option<Diagnosis> {
-        // That a test inside of it failed was told there.
+    fn diagnosis(self) -> Option<Diagnosis> {
+        // A failed subtest was reported there.
         if self.failure.is_empty() || self.failure == "subtestsFailed" || self.message.is_empty() {
             return None;
         }

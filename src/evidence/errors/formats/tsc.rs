@@ -10,7 +10,7 @@ pub(in crate::evidence::errors) struct Tsc;
 impl Format for Tsc {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
         let placed = plain(line).or_else(|| pretty(line)).map(|(place, rest)| (Some(place), rest));
-        // What is wrong with the settings has no place.
+        // A configuration error has no place.
         let (place, rest) = placed.or_else(|| line.starts_with("error TS").then_some((None, line)))?;
         let (code, message) = rest.strip_prefix("error ")?.split_once(": ")?;
         let is_code = code.starts_with("TS") && code[2..].bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! `cargo test`: one block a test binary, each with a result line of its own.
+//! `cargo test`: one block per test binary, each with its own result line.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
@@ -6,23 +6,23 @@ use crate::evidence::tests::tally::{Names, Tally};
 
 #[derive(Debug)]
 pub(in crate::evidence::tests) struct Cargo {
-    /// Whether there is nothing that a failure could keep from running.
+    /// Whether the command line leaves nothing that a failure could skip.
     one_target: bool,
-    /// One for each start of cargo, where that can be told.
+    /// One per start of cargo, if that can be told.
     sums: Vec<Tally>,
     sum: Option<Tally>,
-    /// The binary that runs.
+    /// The test binary that is running.
     binary: Option<String>,
     /// How many tests the open block announced.
     running: Option<u64>,
     names: Names,
     place: Place,
-    /// Whether cargo itself said that tests failed, with all that there is behind it.
+    /// Whether cargo itself reported failed tests, with everything printed after it.
     concluded: bool,
-    /// Whether cargo said so at all, and in which words.
+    /// Whether cargo reported it at all, and in which form.
     failed: bool,
     words: String,
-    /// How its tests ended, where they did not run to their end.
+    /// How its tests ended, if they did not finish.
     ended: Option<String>,
     /// `thread 'tests::deep' has overflowed its stack`
     died: Option<String>,
@@ -31,9 +31,9 @@ pub(in crate::evidence::tests) struct Cargo {
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
     Outside,
-    /// After `failures:`, where either details or names follow.
+    /// After `failures:`, where details or names follow.
     Failures,
-    /// What failed tests printed, until names follow.
+    /// The output of failed tests, until names follow.
     Details,
     Listed,
 }
@@ -56,7 +56,7 @@ impl Cargo {
         }
     }
 
-    /// What was found since cargo was started.
+    /// The results since cargo was started.
     fn close(&mut self) {
         let unfinished = self.running.take().is_some();
         let concluded = std::mem::take(&mut self.concluded);
@@ -65,9 +65,9 @@ impl Cargo {
         let is_all = ended.is_some();
         let words = self.died.take().or(ended).unwrap_or(words);
         if let Some(mut sum) = self.sum.take() {
-            // Where it stops at a failure, what else there is to run did not.
+            // If cargo stops at a failure, the remaining binaries did not run.
             sum.cut |= unfinished || (sum.failed > 0 && !concluded);
-            // Those that failed are in what is missing.
+            // The failed tests are in the missing part.
             sum.unknown |= failed && sum.failed == 0;
             sum.said = Some(words).filter(|_| failed && sum.failed == 0);
             self.sums.push(sum);
@@ -102,7 +102,7 @@ impl Parser for Cargo {
         } else if let Some(binary) = binary(line) {
             self.binary = Some(binary.to_owned());
         } else if let Some(count) = running(line) {
-            // The block before never came to its result.
+            // The previous block never got a result.
             if self.running.replace(count).is_some() {
                 self.sum.get_or_insert_default().cut = true;
             }
@@ -130,7 +130,7 @@ impl Parser for Cargo {
 impl Cargo {
     fn result(&mut self, (mut tally, ran): (Tally, u64)) {
         match self.running {
-            // A test printed it: it is not the result of what was announced.
+            // A test printed it: it is not the result of the announced tests.
             Some(announced) if announced != ran => return,
             Some(_) => {}
             // The beginning is missing.
@@ -164,7 +164,7 @@ pub(in crate::evidence::tests) fn running(line: &str) -> Option<u64> {
     scan.end().map(|()| count)
 }
 
-/// `test failed, to rerun pass `--lib``, or, where it went on, `2 targets failed:`.
+/// `test failed, to rerun pass `--lib``, or with `--no-fail-fast`, `2 targets failed:`.
 fn conclusion(error: &str) -> Option<bool> {
     if error.starts_with("test failed, to rerun") || error.starts_with("doctest failed, to rerun") {
         return Some(false);
@@ -174,7 +174,7 @@ fn conclusion(error: &str) -> Option<bool> {
     scan.either(&[" target failed:", " targets failed:"]).map(|_| true)
 }
 
-/// `test tests::breaks - should panic ... FAILED`: the name alone.
+/// `test tests::breaks - should panic ... FAILED`: only the name.
 fn failed(line: &str) -> Option<&str> {
     let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
     let kinds = [" - should panic", " - compile fail", " - compile"];

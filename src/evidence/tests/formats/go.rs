@@ -1,4 +1,4 @@
-//! `go test`: one line a package; with `-v` one a test, with `-json` one an event.
+//! `go test`: one line per package; with `-v` one per test, with `-json` one per event.
 
 use serde_json::Value;
 
@@ -10,21 +10,21 @@ use crate::evidence::tests::{Parser, Unit};
 pub(in crate::evidence::tests) struct Go {
     tests: Counts,
     packages: Counts,
-    /// Nothing where all was cached, or not built.
+    /// `None` if everything was cached or nothing was built.
     took_ms: Option<u64>,
     names: Names,
-    /// Whether each test is named, also those that pass.
+    /// Whether every test is named, including passed ones.
     verbose: bool,
     /// Tests that began and did not end.
     open: u64,
     panicked: bool,
-    /// Whether the last word is that something failed: that is the last line of a list of packages.
+    /// Whether the last line reports a failure: that is the last line of a list of packages.
     failed: bool,
-    /// Whether it was asked for packages by name or pattern.
+    /// Whether packages were given by name or pattern.
     of_a_list: bool,
-    /// Whether it told its events instead.
+    /// Whether it printed events instead.
     in_json: bool,
-    /// The packages by their names.
+    /// The packages by name.
     sum: Tally,
 }
 
@@ -40,7 +40,7 @@ impl Go {
         Self { of_a_list, ..Self::default() }
     }
 
-    /// Whether something failed, and the line that comes at the end of that is not there.
+    /// Whether something failed and the line that ends a failed run is missing.
     fn is_unended(&self) -> bool {
         let packages = self.packages.passed + self.packages.failed + self.packages.skipped;
         let has_failed = self.packages.failed + self.tests.failed > 0 || self.names.len() > 0;
@@ -119,7 +119,7 @@ impl Go {
             Package::Passed(_) => self.packages.passed += 1,
             Package::Failed { name, took } => {
                 self.packages.failed += 1;
-                // It was not built: no test of it has a name.
+                // It was not built, so no test of it has a name.
                 if took.is_none() {
                     self.names.add(name);
                 }
@@ -169,17 +169,17 @@ fn test(line: &str) -> Option<(&str, &str)> {
 }
 
 enum Package<'a> {
-    /// With its time, unless that is of another day.
+    /// With its duration, unless the result was cached.
     Passed(Option<u64>),
     Failed {
         name: &'a str,
         took: Option<u64>,
     },
-    /// It has no tests, or none that was asked for.
+    /// It has no tests, or none that were asked for.
     WithoutTests,
 }
 
-/// `ok`, the package and the time, with tabs between.
+/// `ok`, the package and the time, separated by tabs.
 fn package(line: &str) -> Option<Package<'_>> {
     let mut scan = Scan::new(line);
     match scan.either(&["ok  \t", "FAIL\t", "?   \t"])? {

@@ -4,22 +4,22 @@ use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
 use crate::evidence::tests::tally::{Names, Summaries, Tally, counted, files_failed};
 
-/// What stands after the bullet that is no test.
+/// Titles after the bullet that are not tests.
 const NO_TESTS: [&str; 4] = ["Console", "Validation Warning", "Deprecation Warning", "Validation Error"];
 
-/// The same, of a file whose tests never began.
+/// The title for a file whose tests never began.
 const NOT_RUN: &str = "Test suite failed to run";
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Jest {
     summaries: Summaries,
     names: Names,
-    /// The file that is told of, and how many could not run.
+    /// The current file, and how many files could not run.
     file: String,
     broken: u64,
-    /// The suites that the line before counted.
+    /// The suites counted by the previous line.
     suites: Option<Tally>,
-    /// What the coverage falls short of.
+    /// The coverage threshold that was not met.
     threshold: Option<String>,
     /// A line of a summary without the others.
     loose: Option<Tally>,
@@ -44,7 +44,7 @@ impl Parser for Jest {
         } else if let Some(suites) = &suites
             && let Some(mut tally) = counts(line, "Tests: ")
         {
-            // A suite that could not run has tests that nobody counted.
+            // Nobody counted the tests of a suite that could not run.
             let broken = std::mem::take(&mut self.broken).max(suites.failed.saturating_sub(tally.failed));
             tally.said = files_failed(broken).or(self.threshold.take());
             tally.unknown |= broken > 0 && tally.is_empty();
@@ -79,7 +79,7 @@ impl Parser for Jest {
 /// `Tests:       1 failed, 1 skipped, 1 todo, 3 passed, 6 total`
 fn counts(line: &str, head: &str) -> Option<Tally> {
     let list = line.strip_prefix(head)?.trim();
-    // A run that was ended early says `1 of 2 total`.
+    // A run that was stopped early prints `1 of 2 total`.
     let (list, total) = list.rsplit_once(", ").unwrap_or(("", list));
     let total = total.strip_suffix(" total")?;
     let partial = total.contains(" of ");

@@ -1,14 +1,14 @@
-//! JUnit's XML, as most runners can write it.
+//! JUnit's XML, which most runners can write.
 //!
-//! Elements are read one after the other, without a tree: a document may be cut
-//! anywhere. A `<` never stands inside a tag, so no byte is looked at twice.
+//! Elements are read one after the other without building a tree, because a document may be cut anywhere. A
+//! `<` never occurs inside a tag, so every byte is read once.
 
 use memchr::memchr;
 use memchr::memmem::find;
 
 use crate::evidence::tests::tally::Tally;
 
-/// The counts of all test cases, `None` where there is no suite.
+/// The counts of all test cases; `None` without a suite.
 pub(in crate::evidence::tests) fn read(text: &str) -> Option<Tally> {
     let mut found = Found::default();
     let mut rest = text;
@@ -30,7 +30,7 @@ pub(in crate::evidence::tests) fn read(text: &str) -> Option<Tally> {
     found.tally()
 }
 
-/// Where a tag ends: at a `>` that is in no value.
+/// Where a tag ends: at a `>` outside attribute values.
 fn tag_end(tag: &str) -> usize {
     let mut quote = None;
     let end = tag.bytes().position(|byte| match (quote, byte) {
@@ -53,7 +53,7 @@ struct Found {
     tally: Tally,
     suites: u64,
     depth: u64,
-    /// The test case that is open: its name, and what was said of it.
+    /// The open test case: its name and its result.
     case: Option<(String, Verdict)>,
 }
 
@@ -134,7 +134,7 @@ fn case_name(tag: &str) -> String {
     }
 }
 
-/// The value of an attribute, as it is written.
+/// The value of an attribute, as written.
 fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = tag;
     loop {
@@ -153,7 +153,7 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         plain.push_str(before);
-        // No name of one is longer.
+        // No entity name is longer.
         let end = after.bytes().take(10).position(|byte| byte == b';');
         let entity = end.and_then(|end| Some((entity(&after[..end])?, &after[end + 1..])));
         plain.push(entity.map_or('&', |(c, _)| c));
@@ -162,7 +162,7 @@ fn unescaped(text: &str) -> String {
     plain + rest
 }
 
-/// `lt`, `#10`, `#x22`: what stands between `&` and `;`.
+/// `lt`, `#10`, `#x22`: the text between `&` and `;`.
 fn entity(name: &str) -> Option<char> {
     let number = match name.strip_prefix('#') {
         Some(digits) => match digits.strip_prefix(['x', 'X']) {

@@ -1,4 +1,4 @@
-//! Maven's and Gradle's own words on the tests they ran.
+//! The summaries that Maven and Gradle print themselves.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
@@ -6,7 +6,7 @@ use crate::evidence::tests::tally::{Names, Tally};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Jvm {
-    /// One for each module of Maven, or the one of Gradle.
+    /// One per Maven module, or Gradle's only one.
     found: Vec<Tally>,
     names: Names,
 }
@@ -30,7 +30,8 @@ impl Parser for Jvm {
     }
 }
 
-/// `Tests run: 7, Failures: 1, Errors: 0, Skipped: 2`, with nothing behind it: that of a class has its time there.
+/// `Tests run: 7, Failures: 1, Errors: 0, Skipped: 2`, with nothing after it: the line of a class goes on
+/// with its time.
 fn maven(line: &str) -> Option<Tally> {
     let mut scan = Scan::new(line);
     let mut counts = [0; 4];
@@ -45,7 +46,7 @@ fn maven(line: &str) -> Option<Tally> {
     Some(Tally { passed, failed, skipped, ..Tally::default() })
 }
 
-/// `5 tests completed, 1 failed, 1 skipped`, which Gradle says where one failed.
+/// `5 tests completed, 1 failed, 1 skipped`, which Gradle prints if a test failed.
 fn gradle(line: &str) -> Option<Tally> {
     let mut scan = Scan::new(line);
     let all = scan.number()?;
@@ -57,7 +58,7 @@ fn gradle(line: &str) -> Option<Tally> {
     Some(Tally { passed, failed, skipped, ..Tally::default() })
 }
 
-/// `AppTest.adds:12 expected: <2> but was: <3>`, below `Failures:`; or with the time it took.
+/// `AppTest.adds:12 expected: <2> but was: <3>`, below `Failures:`; or with its duration.
 fn failed_of_maven(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(" -- Time elapsed: ")?;
     (rest.ends_with("FAILURE!") || rest.ends_with("ERROR!"))

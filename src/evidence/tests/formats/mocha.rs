@@ -1,4 +1,4 @@
-//! mocha: counts, then every failure with its titles from the outermost in.
+//! mocha: counts, then each failure with its titles from the outermost inwards.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
@@ -8,7 +8,7 @@ use crate::evidence::tests::tally::{Summaries, Tally};
 pub(in crate::evidence::tests) struct Mocha {
     summaries: Summaries,
     place: Place,
-    /// How many failed, where those that passed are missing.
+    /// How many failed, if the count of passed tests is missing.
     loose: Option<Tally>,
 }
 
@@ -16,16 +16,16 @@ pub(in crate::evidence::tests) struct Mocha {
 enum Place {
     #[default]
     Before,
-    /// Right after `N passing`, where the other counts stand.
+    /// Directly after `N passing`, where the other counts are.
     Counts,
-    /// After the line that ends them, where none passed: it may be the end of a text that was cut off.
+    /// After the line that ends them, if none passed: it may be the end of a text that was cut.
     Nothing,
     After,
     /// Inside the titles of a failure.
     Titles(Vec<String>),
 }
 
-/// Titles are nested, but not without end.
+/// Titles are nested, but not arbitrarily deep.
 const DEEPEST: usize = 50;
 
 impl Parser for Mocha {
@@ -40,7 +40,7 @@ impl Parser for Mocha {
                 if let Some((failed, "failing")) = count(line) {
                     self.loose = Some(Tally { failed, ..Tally::partly_seen() });
                 } else if self.loose.is_none() && is_call(line) {
-                    // The counts come before what failed, and may be out of sight.
+                    // The counts precede the failures, and may have been cut.
                     self.loose =
                         Some(Tally { said: Some("tests failed".to_owned()), ..Tally::partly_seen() });
                 }
@@ -66,7 +66,7 @@ impl Parser for Mocha {
     }
 
     fn end(mut self: Box<Self>) -> Vec<Tally> {
-        // The counts of those that did not pass may be missing.
+        // The counts of failed and pending tests may be missing.
         if matches!(self.place, Place::Counts | Place::Nothing) {
             self.summaries.last().into_iter().for_each(|last| last.cut = true);
         }
@@ -94,7 +94,7 @@ fn is_begun(line: &str) -> bool {
     line.trim_start_matches(' ').chars().next().is_none_or(|first| first.is_ascii_digit())
 }
 
-/// `      at Context.<anonymous> (test/a.js:3:19)`: what led to a failure.
+/// `      at Context.<anonymous> (test/a.js:3:19)`: a frame of a failure's stack.
 fn is_call(line: &str) -> bool {
     let bare = line.trim_start();
     let is_place = |rest: &str| rest.ends_with(')') && rest.contains(':') && rest.contains(" (");

@@ -1,5 +1,5 @@
-//! The forms in which test runners tell of their tests, one file each. Each reads the lines once, in order,
-//! and knows nothing of commands.
+//! The output formats of test runners, one file each. Each reads the lines once, in order, and knows nothing
+//! about commands.
 
 pub(super) mod cargo;
 pub(super) mod go;

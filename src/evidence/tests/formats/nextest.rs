@@ -1,10 +1,10 @@
-//! `cargo nextest run`: one summary, with those that failed before and after it.
+//! `cargo nextest run`: one summary, with failed tests before and after it.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
 use crate::evidence::tests::tally::{Names, Summaries, Tally, counted};
 
-/// How a line begins that names a test which did not pass for good.
+/// The prefixes of lines that name a test that did not pass.
 const FAILED: [&str; 9] =
     ["FAIL", "FAIL + LEAK", "LEAK-FAIL", "TIMEOUT", "ABORT", "SIGABRT", "SIGSEGV", "SIGKILL", "XFAIL"];
 
@@ -13,9 +13,9 @@ pub(in crate::evidence::tests) struct Nextest {
     summaries: Summaries,
     names: Names,
     summed: bool,
-    /// How many it said it would skip.
+    /// How many tests it announced to skip.
     skips: Option<u64>,
-    /// Whether it says at its end that tests failed.
+    /// Whether it reports failed tests at its end.
     failed: bool,
 }
 
@@ -29,7 +29,7 @@ impl Parser for Nextest {
         } else if let Some((name, tried_again)) = failed(line) {
             match self.summaries.last().filter(|_| self.summed) {
                 Some(last) => last.failing.add(name),
-                // It may pass yet; what follows the summary tells.
+                // It may still pass on a retry; the lines after the summary are final.
                 None if tried_again => {}
                 None => self.names.add(name),
             }
@@ -95,7 +95,7 @@ fn without_brackets(text: &str) -> String {
     text.chars().filter(keep).collect()
 }
 
-/// `FAIL [   0.498s] (5/5) sample tests::breaks`: the name, and whether this was one of several tries.
+/// `FAIL [   0.498s] (5/5) sample tests::breaks`: the name, and whether the test was retried.
 fn failed(line: &str) -> Option<(&str, bool)> {
     let (before, after) = line.trim_start().split_once(" [")?;
     let tried = before.strip_prefix("TRY ").and_then(|tried| tried.split_once(' '));

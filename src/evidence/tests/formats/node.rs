@@ -1,4 +1,4 @@
-//! Node's own runner: a block of counts after `#` or `ℹ`, in a fixed order.
+//! Node's test runner: a block of counts after `#` or `ℹ`, in a fixed order.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
@@ -12,14 +12,14 @@ pub(in crate::evidence::tests) struct Node {
     /// The counts of the block so far, in the order of `COUNTS`.
     counts: Vec<u64>,
     names: Names,
-    /// How deep the failure before was nested.
+    /// The nesting depth of the previous failure.
     failed: Option<usize>,
-    /// Where a filter was given, files without a matching test pass as such.
+    /// With a filter, files without a matching test count as passed.
     filtered: bool,
     files: u64,
-    /// How many failed, where the block is not whole.
+    /// How many failed, if the block is incomplete.
     loose: Option<Tally>,
-    /// Whether the line before told how many failed.
+    /// Whether the previous line said how many failed.
     fails: bool,
 }
 
@@ -36,7 +36,7 @@ impl Parser for Node {
         let Some(fact) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) else {
             self.counts.clear();
             self.point(line);
-            // The counts come before what failed, and may be out of sight.
+            // The counts precede the failures, and may have been cut.
             if tells_of_failure(line.trim()) && self.loose.is_none() {
                 self.loose = Some(Tally { said: Some("tests failed".to_owned()), ..Tally::partly_seen() });
             }
@@ -91,8 +91,8 @@ impl Node {
         });
     }
 
-    /// One test, in either form. A suite whose test failed comes after it and one
-    /// level further out; it is no test of its own.
+    /// One test, in either form. A suite with a failed test follows that test one level further out, and is
+    /// not a test itself.
     fn point(&mut self, line: &str) {
         let bare = line.trim_start();
         let depth = line.len() - bare.len();
@@ -108,7 +108,7 @@ impl Node {
     }
 }
 
-/// Whether it stands only where it is told what tests failed of.
+/// Whether the line occurs only in the list of failures.
 fn tells_of_failure(line: &str) -> bool {
     let details = ["code: 'ERR_ASSERTION',", "code: 'ERR_TEST_FAILURE',", "diff: 'simple'"];
     line == "✖ failing tests:"
@@ -133,12 +133,12 @@ fn passed(line: &str) -> Option<&str> {
     }
 }
 
-/// Whether it did not run, or was not meant to pass yet. A `#` of the name itself is escaped.
+/// Whether it was skipped or was not expected to pass yet. A `#` in the name itself is escaped.
 fn has_directive(name: &str) -> bool {
     name.contains(" # TODO") || name.contains(" # SKIP")
 }
 
-/// A name without the time that stands after it.
+/// A name without the duration after it.
 fn timed(text: &str) -> Option<&str> {
     let (name, took) = text.trim_end().rsplit_once(" (")?;
     let mut scan = Scan::new(took);

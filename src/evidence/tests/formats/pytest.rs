@@ -1,4 +1,4 @@
-//! pytest: one line of counts at the end, and before it those that failed.
+//! pytest: one line of counts at the end, after the failed tests.
 
 mod marks;
 
@@ -12,16 +12,16 @@ use crate::evidence::tests::tally::{Names, Summaries, Tally, counted};
 pub(in crate::evidence::tests) struct Pytest {
     summaries: Summaries,
     names: Names,
-    /// Those right before the end, where the heading of their list is missing.
+    /// Names directly before the end, if the heading of their list is missing.
     loose: Names,
-    /// Whether the short summary, which names those that failed, has begun.
+    /// Whether the short summary, which names the failed tests, has begun.
     listing: bool,
-    /// Whether it has begun and no counts came after it.
+    /// Whether it has begun and no counts followed.
     listed: bool,
     stopped: bool,
-    /// Whether the line before was one of counts.
+    /// Whether the previous line had counts.
     counted: bool,
-    /// What Python itself died of, or why nothing was begun.
+    /// What Python itself died of, or why no test began.
     died: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Parser for Pytest {
             let names = std::mem::take(&mut self.names);
             let loose = std::mem::take(&mut self.loose);
             let listed = std::mem::take(&mut self.listed);
-            // Only some may be there to be seen, never more than failed.
+            // The list may be cut, but never names more than failed.
             let fits = loose.len() as u64 <= tally.failed;
             tally.failing = if listed || !fits { names } else { loose };
             tally.cut = std::mem::take(&mut self.stopped);
@@ -48,7 +48,7 @@ impl Parser for Pytest {
             self.listed |= listing;
         } else if stops(line) {
             self.stopped = true;
-            // Where it is to look like a success, that comes last.
+            // If an output is meant to look like a success, that comes last.
             if let Some(last) = self.summaries.last().filter(|_| counted) {
                 last.cut = true;
             }
@@ -67,7 +67,7 @@ impl Parser for Pytest {
         self.counted |= counted && line.is_empty();
     }
 
-    /// Where quiet, there are no counts, and where cut, they may be missing: names are names.
+    /// In quiet mode there are no counts, and a cut may remove them: the names still count.
     fn end(mut self: Box<Self>) -> Vec<Tally> {
         let names = if self.listed { self.names } else { self.loose };
         if names.len() > 0 {
@@ -79,7 +79,7 @@ impl Parser for Pytest {
 }
 
 impl Pytest {
-    /// Tests run again: what was listed without counts is of others.
+    /// A new run of the tests: names listed without counts belong to the previous one.
     fn end_list(&mut self) {
         let failing = std::mem::take(&mut self.names);
         (self.listing, self.listed, self.loose) = (false, false, Names::default());
@@ -89,20 +89,20 @@ impl Pytest {
     }
 }
 
-/// What pytest did not understand: `pytest: error: unrecognized arguments: -n`.
+/// Arguments that pytest did not understand: `pytest: error: unrecognized arguments: -n`.
 fn misused(line: &str) -> Option<&str> {
     let (program, what) = line.split_once(": error: ")?;
     let is_own = ["pytest", "py.test", "pytest.py", "__main__.py"].iter().any(|name| program.ends_with(name));
     (is_own && what.starts_with("unrecognized arguments: ")).then_some(what)
 }
 
-/// What comes before the list of those that failed, and never after it.
+/// Headings that come before the list of failed tests, never after it.
 fn is_before_a_list(line: &str) -> bool {
     [" test session starts ", " FAILURES ", " ERRORS "].iter().any(|words| line.contains(words))
 }
 
-/// Whether it says that the run ended before its end: `!!!! Interrupted: 1 error during collection !!!!`,
-/// with one mark where the reason is long; what Ctrl-C leaves; what pytest itself died of.
+/// Whether the run ended early: `!!!! Interrupted: 1 error during collection !!!!`, with a single mark if the
+/// reason is long; what Ctrl-C leaves; an internal error of pytest.
 pub(in crate::evidence::tests) fn stops(line: &str) -> bool {
     let reasons = [" stopping after ", "Interrupted: ", "KeyboardInterrupt", "outcomes.Exit"];
     // A reason may have several lines.
@@ -115,7 +115,7 @@ pub(in crate::evidence::tests) fn stops(line: &str) -> bool {
         || (line.ends_with(": KeyboardInterrupt") && line.contains(".py:"))
 }
 
-/// `FAILED a.py::test_b - assert 1 == 2`, `SUBFAILED(i=1) a.py::test_b - …`: what stands after the word.
+/// `FAILED a.py::test_b - assert 1 == 2`, `SUBFAILED(i=1) a.py::test_b - …`: the text after the word.
 fn listed(line: &str) -> Option<&str> {
     let listed = ["FAILED ", "ERROR "].iter().find_map(|head| line.strip_prefix(head));
     let part = || {
@@ -128,8 +128,7 @@ fn listed(line: &str) -> Option<&str> {
     listed.or_else(part).filter(|listed| listed.contains("::") || listed.contains(".py"))
 }
 
-/// The name in `a.py::test_b[x - y] - assert 1 == 2`: a parameter may have dashes, and so may
-/// the reason.
+/// The name in `a.py::test_b[x - y] - assert 1 == 2`: parameters and reasons may contain dashes.
 fn name(listed: &str) -> &str {
     let dash = listed.find(" - ").unwrap_or(listed.len());
     if !listed[..dash].contains('[') || listed[..dash].ends_with(']') {
@@ -140,7 +139,7 @@ fn name(listed: &str) -> &str {
 
 /// `=== 2 failed, 3 passed, 1 xfailed in 0.12s ===`, without the bars when quiet.
 pub(in crate::evidence::tests) fn summary(line: &str) -> Option<Tally> {
-    // Bars on one side only: the line is not whole.
+    // With bars on one side only, the line was cut.
     if line.starts_with('=') != line.ends_with('=') {
         return None;
     }
@@ -148,7 +147,7 @@ pub(in crate::evidence::tests) fn summary(line: &str) -> Option<Tally> {
     let counts = scan.until_last(" in ")?;
     let duration_ms = scan.seconds()?;
     scan.text("s")?;
-    // Long runs repeat it in hours and minutes.
+    // Long runs also print the time in hours and minutes.
     if scan.text(" (").is_some() {
         scan.until(")")?;
     }

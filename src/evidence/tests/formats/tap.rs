@@ -1,4 +1,4 @@
-//! The Test Anything Protocol: a plan, and one line a test.
+//! The Test Anything Protocol: a plan, and one line per test.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::tests::Parser;
@@ -6,13 +6,13 @@ use crate::evidence::tests::tally::Tally;
 
 #[derive(Debug)]
 pub(in crate::evidence::tests) struct Tap {
-    /// Whether the outermost are files, which have tests between brackets or could not run.
+    /// Whether the outermost points are files, which have tests between braces or could not run.
     by_file: bool,
     plan: Option<u64>,
     points: u64,
-    /// Whether the points have numbers.
+    /// Whether the points are numbered.
     numbered: bool,
-    /// The names of those whose tests follow further in, between brackets.
+    /// The names of the open tests, whose subtests stand between braces.
     open: Vec<String>,
     /// How many tests `prove` counted.
     proved: Option<u64>,
@@ -21,19 +21,19 @@ pub(in crate::evidence::tests) struct Tap {
     tally: Tally,
 }
 
-/// One line of a test.
+/// The line of one test.
 #[derive(Debug)]
 pub(in crate::evidence::tests) struct Point<'a> {
     passed: bool,
     pub(in crate::evidence::tests) number: Option<u64>,
-    /// What stands after the number.
+    /// The text after the number.
     rest: &'a str,
 }
 
-/// What the name of a file of tests ends with.
+/// Suffixes of test file names.
 const ENDS: [&str; 8] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"];
 
-/// How far in the tests of a test stand.
+/// The indentation of subtests.
 const INDENT: usize = 4;
 
 impl Tap {
@@ -52,7 +52,7 @@ impl Tap {
     }
 }
 
-/// Whether a line tells of a test that passed, by a name or number of its own.
+/// Whether a line reports a passed test with its own name or number.
 pub(in crate::evidence::tests) fn passes(line: &str) -> bool {
     let is_named = |point: &Point<'_>| point.number.is_some() || !point.rest.is_empty();
     let is_group = |point: &Point<'_>| point.rest.ends_with(" {");
@@ -64,7 +64,7 @@ pub(in crate::evidence::tests) fn passes(line: &str) -> bool {
 }
 
 impl Parser for Tap {
-    // What is indented belongs to a test that is counted where it ends, unless brackets say otherwise.
+    // An indented line belongs to a test that is counted at its end, unless braces say otherwise.
     fn line(&mut self, line: &str) {
         if !self.open.is_empty() && self.inner(line) {
             return;
@@ -74,7 +74,7 @@ impl Parser for Tap {
             self.plan = Some(self.plan.unwrap_or(0).saturating_add(plan));
         } else if let Some(point) = point(line) {
             self.numbered |= point.number.is_some();
-            // `prove` says it of a file as a whole.
+            // `prove` reports it for a file as a whole.
             if self.numbered && point.number.is_none() && point.rest.is_empty() {
                 return;
             }
@@ -84,7 +84,7 @@ impl Parser for Tap {
             }
             self.judge(&point);
         } else if line.starts_with("Bail out!") || line.starts_with("# Subtest: ") {
-            // What is inside of a test is not counted here.
+            // Subtests are not counted here.
             self.tally.cut = true;
         } else if let Some(proved) = proved(line) {
             self.proved = Some(proved);
@@ -92,7 +92,7 @@ impl Parser for Tap {
             && self.plan.is_none()
             && self.points == 0
         {
-            // Without its tests one by one, all of those that it counted passed; of none, none.
+            // Without single tests, all tests that it counted passed; if it counted none, none did.
             self.tally.passed = self.proved.unwrap_or(0);
             self.plan = self.proved;
             self.points = self.tally.passed;
@@ -109,7 +109,7 @@ impl Parser for Tap {
 }
 
 impl Tap {
-    /// A line between brackets: whether that is what it is.
+    /// A line between braces: returns whether it is one.
     fn inner(&mut self, line: &str) -> bool {
         let bare = line.trim_start();
         let indent = line.len() - bare.len();
@@ -125,7 +125,7 @@ impl Tap {
         indent > 0
     }
 
-    /// A file without tests: one that could not run has some that nobody counted.
+    /// A file without tests: if it could not run, nobody counted its tests.
     fn is_bare_file(&mut self, point: &Point<'_>) -> bool {
         let (name, directive) = name(point.rest);
         let is_named_so = !point.passed && ENDS.iter().any(|end| name.ends_with(end));
@@ -157,14 +157,14 @@ impl Tap {
     }
 }
 
-/// The name of a test, and what is said of it.
+/// The name of a test, and its directive.
 fn name(rest: &str) -> (&str, &str) {
     let bare = || rest.strip_prefix("# ").map(|directive| ("", directive));
     let (name, directive) = bare().or_else(|| rest.split_once(" # ")).unwrap_or((rest, ""));
     (name.trim_start_matches("- "), directive)
 }
 
-/// `1..5`, with a reason where it is nothing.
+/// `1..5`, with a reason if the plan is empty.
 pub(in crate::evidence::tests) fn plan(line: &str) -> Option<u64> {
     let mut scan = Scan::new(line);
     scan.text("1..")?;
@@ -177,7 +177,7 @@ pub(in crate::evidence::tests) fn plan(line: &str) -> Option<u64> {
 pub(in crate::evidence::tests) fn point(line: &str) -> Option<Point<'_>> {
     let mut scan = Scan::new(line);
     let passed = scan.either(&["ok", "not ok"])? == "ok";
-    // The number may be left out.
+    // The number is optional.
     if scan.rest().starts_with(' ') {
         scan.text(" ")?;
         let mut numbered = scan;

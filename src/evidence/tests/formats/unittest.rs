@@ -1,4 +1,4 @@
-//! Python's unittest: how many ran, then how it went.
+//! Python's unittest: how many tests ran, then the verdict.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,23 @@ use crate::evidence::tests::tally::{Names, Summaries, Tally};
 pub(in crate::evidence::tests) struct Unittest {
     summaries: Summaries,
     names: Names,
-    /// How many ran, and how long: the verdict follows.
+    /// How many ran and for how long; the verdict follows.
     ran: Option<(u64, u64)>,
     marks: Marks,
     /// A verdict without the number of tests.
     loose: Option<Tally>,
 }
 
-/// What is known of single tests before the summary.
+/// What is known about single tests before the summary.
 #[derive(Debug, Default)]
 struct Marks {
-    /// The characters of quiet progress, one a test.
+    /// The marks of quiet progress, one per test.
     passed: u64,
     others: u64,
-    /// Lines that end in `... ok`, and those of tests or classes that were skipped.
+    /// Lines that end in `... ok`, and those of skipped tests or classes.
     ok: u64,
     left_out: u64,
-    /// Headings of failures: those of tests that ran, each test once, and all of them.
+    /// Headings of failures: each test that ran once, and all headings.
     tests: BTreeSet<String>,
     headings: u64,
 }
@@ -72,19 +72,19 @@ impl Parser for Unittest {
 impl Marks {
     fn heading(&mut self, name: &str) {
         self.headings += 1;
-        // A class or a module as a whole is not among those that ran.
+        // A class or a module as a whole is not among the tests that ran.
         let whole = ["setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule ("];
         if !whole.iter().any(|head| name.starts_with(head)) {
-            // What follows the brackets names a part of the test.
+            // The text after the parentheses names a part of the test.
             let test = name.find(')').map_or(name, |end| &name[..=end]);
             self.tests.insert(test.to_owned());
         }
     }
 
-    /// How many passed; `None` where that cannot be told. A failure may be that of
-    /// a class, which did not run as a test, or one of several of one test.
+    /// How many passed; `None` if unknown. A failure may belong to a class, which did not run as a test, or
+    /// be one of several in the same test.
     fn passed(&self, ran: u64, verdict: &Verdict) -> Option<u64> {
-        // One failure is that of one test, whether or not its name is there.
+        // A single failure belongs to one test, whether or not its name is known.
         let is_one = self.headings == 0 && verdict.is_one_test;
         if is_one {
             return ran.checked_sub(verdict.failed)?.checked_sub(verdict.skipped);
@@ -94,16 +94,16 @@ impl Marks {
         }
         let most = ran.checked_sub(self.tests.len() as u64)?;
         let counted = most.saturating_sub(verdict.skipped);
-        // A class that was skipped as a whole did not run either: then more passed,
-        // as the marks tell where none is missing.
+        // A class that was skipped as a whole did not run either. Then more tests passed, as the marks show
+        // if none is missing.
         let quiet = self.others == verdict.failed.saturating_add(verdict.skipped);
         let seen = self.ok.max(if quiet { self.passed } else { 0 });
-        // Without marks it is not known which kind was skipped.
+        // Without marks it is unknown which kind was skipped.
         let told = verdict.skipped == 0 || quiet || self.ok > 0 || self.left_out == verdict.skipped;
         told.then(|| if seen <= most { seen.max(counted) } else { counted })
     }
 
-    /// Whether they are those of all that ran, and more did not pass than the verdict has: it was cut off.
+    /// Whether the marks are complete and contain more failures than the verdict, which was then cut.
     fn tell_more(&self, ran: u64, verdict: &Verdict) -> bool {
         let counted = verdict.failed.saturating_add(verdict.skipped);
         let is_all = self.passed.saturating_add(self.others) == ran;
@@ -128,7 +128,7 @@ impl Unittest {
     }
 }
 
-/// `test_a (t.T.test_a) ... skipped 'not here'`: the reason is quoted as Python does it.
+/// `test_a (t.T.test_a) ... skipped 'not here'`: the reason is a Python string literal.
 fn is_skipped(line: &str) -> bool {
     let is_quoted = |reason: &str| {
         let inner = |mark: char| reason.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
@@ -152,8 +152,8 @@ pub(in crate::evidence::tests) fn ran(line: &str) -> Option<(u64, u64)> {
 pub(in crate::evidence::tests) struct Verdict {
     failed: u64,
     skipped: u64,
-    /// Whether one test failed, and all that it counts are among those that ran: an error may be that of
-    /// a class, and so may a skip.
+    /// Whether exactly one test failed, and everything that the verdict counts is among the tests that ran:
+    /// an error or a skip may belong to a class.
     is_one_test: bool,
 }
 

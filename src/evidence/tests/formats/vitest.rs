@@ -8,7 +8,7 @@ use crate::evidence::tests::tally::{Names, Summaries, Tally, counted, files_fail
 pub(in crate::evidence::tests) struct Vitest {
     summaries: Summaries,
     names: Names,
-    /// The files that the line before counted.
+    /// The files counted by the previous line.
     files: Option<Tally>,
     /// How many files could not run.
     broken: u64,
@@ -23,7 +23,7 @@ impl Parser for Vitest {
         let files = self.files.take();
         let bare = line.trim();
         if let Some(name) = line.strip_prefix(" FAIL  ") {
-            // Without a test, a whole file failed: its tests are not counted.
+            // A line without a test means that a whole file failed: its tests are not counted.
             self.broken += u64::from(!name.contains(" > "));
             self.names.add(name.split_once(" [ ").map_or(name, |(file, _)| file));
         } else if let Some(list) = bare.strip_prefix("Test Files  ") {
@@ -46,7 +46,7 @@ impl Parser for Vitest {
             let loose = &mut self.loose;
             let tally = self.summaries.last();
             let tally = tally.unwrap_or_else(|| loose.get_or_insert_with(Tally::partly_seen));
-            // It counts as failed, whatever passed.
+            // The run counts as failed, whatever passed.
             tally.cut = true;
             tally.said.get_or_insert(said);
         } else if bare.starts_with("No test files found, exiting with code ") {
@@ -83,12 +83,12 @@ fn counts(list: &str) -> Option<Tally> {
         }
     }
     let counted = tally.passed.checked_add(tally.failed)?.checked_add(tally.skipped)?;
-    // Ended at a failure, it counts what it found and not what it left out.
+    // A run that stops at a failure counts the tests it found, not those it left out.
     tally.cut = tally.failed > 0 && counted < total;
     (counted == total || tally.cut).then_some(tally)
 }
 
-/// `Errors  1 error`, thrown outside of any test, or a threshold that was not met.
+/// `Errors  1 error`, thrown outside of any test, or a coverage threshold that was not met.
 fn errors(line: &str) -> Option<String> {
     if let Some(short) = line.strip_prefix("ERROR: Coverage for ").filter(|rest| rest.contains(" threshold "))
     {

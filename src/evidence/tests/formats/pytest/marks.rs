@@ -1,28 +1,28 @@
-//! What a very quiet pytest tells without counts: a mark for each test, and how far it got.
+//! pytest's quietest output, which has no counts: one mark per test, and the percentage reached.
 
 use crate::evidence::line_scanner::Scan;
 use crate::evidence::screen_lines::lines;
 use crate::evidence::tests::formats::pytest::Tally;
 
-/// The marks so far, and whether they are those of a run that came to its end.
+/// The marks so far, and whether the run is complete.
 #[derive(Debug, Default)]
 struct Marks {
     passed: u64,
     failed: u64,
     skipped: u64,
-    /// How many there were at the end of each line, and how much of all that was said to be.
+    /// How many marks there were at the end of each line, and the percentage printed there.
     reached: Vec<(u64, u64)>,
-    /// Whether a line looks like one of marks, and is none.
+    /// Whether a line looked like marks but was not.
     broken: bool,
 }
 
-/// Longer runs are not counted by hand.
+/// Longer runs are not counted from marks.
 const MOST_LINES: usize = 10_000;
 
-/// The counts of a run that named `failing` tests as failed; `None` where they may be others.
+/// The counts of a run that named `failing` tests as failed; `None` if they may be another run's.
 pub(in crate::evidence::tests) fn by_marks(text: &str, failing: usize) -> Option<Tally> {
     let mut marks = Marks::default();
-    // What tests printed is shown below.
+    // The output of tests follows.
     lines(text).take_while(|line| !line.starts_with("====")).for_each(|line| marks.line(&line));
     marks.broken |= lines(text).any(|line| super::stops(&line));
     let is_told = marks.failed == failing as u64 && marks.are_all();
@@ -53,7 +53,7 @@ impl Marks {
         }
     }
 
-    /// Whether none is missing: each line says how much of all its marks were.
+    /// Whether none is missing: each line gives the percentage of all marks.
     fn are_all(&self) -> bool {
         let Some((all, 100)) = self.reached.last().copied() else { return false };
         let fits = |(so_far, percent): &(u64, u64)| so_far * 100 / all == *percent;

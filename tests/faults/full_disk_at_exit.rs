@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::claim::claim;
 use crate::full_disk::on_a_disk_of;
-use crate::held;
 use crate::phase::Phase;
 use crate::small_disk;
+use crate::stop_at_syscall;
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, Submitted, wait_for};
 use crate::support::kill;
@@ -30,7 +30,7 @@ fn storage_failed(phase: &Phase, task: &Submitted, lost: u64) {
     assert_eq!(sealed.pointer("/outcome/state").unwrap(), "failed", "{sealed:#}");
     assert_eq!(sealed.pointer("/outcome/fault/code").unwrap(), "STORAGE", "{sealed:#}");
     let message = sealed.pointer("/outcome/fault/message").unwrap().as_str().unwrap();
-    assert!(message.starts_with("the output could not be kept: No space left"), "{message}");
+    assert!(message.starts_with("failed to save the output: No space left"), "{message}");
     assert_eq!(sealed.pointer("/exit/code"), Some(&Value::from(0)), "the agent itself did well: {sealed:#}");
     assert_eq!(sealed.pointer("/stdout/dropped_bytes"), Some(&Value::from(lost)), "{sealed:#}");
 }
@@ -38,8 +38,8 @@ fn storage_failed(phase: &Phase, task: &Submitted, lost: u64) {
 #[track_caller]
 fn reckon(phase: Phase, task: &Submitted, what: &str) {
     let told = phase.env.expect(1, &["results", &task.task_id]).stdout;
-    assert!(told.contains("summary: the output could not be kept: No space left"), "{told}");
-    assert!(told.contains("were not kept"), "{told}");
+    assert!(told.contains("summary: failed to save the output: No space left"), "{told}");
+    assert!(told.contains("were not saved"), "{told}");
     phase.faults.fetch_add(1, Ordering::Relaxed);
     phase.close(what);
 }
@@ -47,7 +47,9 @@ fn reckon(phase: Phase, task: &Submitted, what: &str) {
 /// Output and exit reach the supervisor at one and the same moment.
 #[test]
 fn a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited() {
-    if !small_disk::inside("last_words::a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited") {
+    if !small_disk::inside(
+        "full_disk_at_exit::a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited",
+    ) {
         return;
     }
     let (disk, phase) = on_a_disk_of(SIZE);
@@ -74,7 +76,8 @@ fn a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited() {
 /// speaks after the supervisor has stopped listening to end them both.
 #[test]
 fn words_that_are_read_after_the_end_and_do_not_fit_fail_the_run() {
-    if !small_disk::inside("last_words::words_that_are_read_after_the_end_and_do_not_fit_fail_the_run") {
+    if !small_disk::inside("full_disk_at_exit::words_that_are_read_after_the_end_and_do_not_fit_fail_the_run")
+    {
         return;
     }
     let (disk, phase) = on_a_disk_of(SIZE);
@@ -88,8 +91,9 @@ fn words_that_are_read_after_the_end_and_do_not_fit_fail_the_run() {
     let task = phase.submit(&left_behind);
     let claimed = claim(&phase, &task);
     // It reads the list of processes only in order to end what is left.
-    let supervisor =
-        held::first(&phase, "openat", Path::new("/proc"), |tracer| claimed.supervise(&phase, tracer));
+    let supervisor = stop_at_syscall::first(&phase, "openat", Path::new("/proc"), |tracer| {
+        claimed.supervise(&phase, tracer)
+    });
     disk.fill(0);
     fs::write(go, "").unwrap();
     wait_for("the last words", PATIENCE, || said.exists().then_some(()));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::shown::value;
+use crate::normalized_output::value;
 use crate::support::env::{PATIENCE, Ran, TestEnv, finish};
 
 /// Makes a project of its own of `dir`.
@@ -73,7 +73,7 @@ fn a_thread_that_is_gone_is_not_offered_again() {
     let run = ["resume", "01a1e20f-bb71-7633-b794-000000000000", "--wait", "x"];
     let text = env.expect(1, &run).stdout;
     assert!(value(&text, "hint").contains("start a new run instead of resuming"), "{text}");
-    assert!(!text.contains("goes on with its thread"), "{text}");
+    assert!(!text.contains("continues its thread"), "{text}");
     let id = value(&text, "task_id");
     let results = env.json(&["results", id, "--json"]);
     let suggestions = results.pointer("/data/metadata/error_context/suggestions").unwrap();
