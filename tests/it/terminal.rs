@@ -143,7 +143,7 @@ fn who_follows_a_task_that_waits_is_told() {
     let mut follower = env.command(&["logs", "-f", &queued]);
     let mut follower = follower.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(follower.stderr.take().unwrap()).lines();
-    assert!(said.next().unwrap().unwrap().contains("waits"));
+    assert!(said.next().unwrap().unwrap().contains("queued"));
     fs::write(env.work().join("go"), "").unwrap();
     env.expect(0, &["wait", &first]);
     let mut printed = String::new();

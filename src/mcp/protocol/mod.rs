@@ -1,4 +1,4 @@
-//! Everything about MCP that is not one tool: messages, clients, waits, resources, subscriptions.
+//! The MCP protocol apart from the tools: messages, clients, waits, resources, subscriptions.
 
 pub(crate) mod client;
 pub(crate) mod completion;
