@@ -13,7 +13,7 @@ use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::Failure;
 use crate::model::{AgentName, Sandbox};
-use crate::submit::{Caller, RequestedLimits, StartRequest};
+use crate::submit::{RequestedLimits, StartRequest};
 
 /// The most that is read from standard input. The limit of a task is far lower.
 const LONGEST_INPUT: u64 = 64 << 20;
@@ -116,11 +116,8 @@ impl TaskArgs {
             alias: self.alias,
             idempotency_key: self.key,
             env_from: self.env,
-            resume: None,
             env_id: self.env_id,
-            job_of: None,
-            caller: Caller::Person,
-            dedupe: false,
+            ..StartRequest::default()
         })
     }
 }
@@ -145,7 +142,7 @@ fn read_schema(path: PathBuf) -> Result<serde_json::Value, TaskError> {
 }
 
 fn agent() -> impl TypedValueParser<Value = AgentName> {
-    let is_hidden = |agent: AgentName| !agent.abilities().is_offered;
+    let is_hidden = |agent: AgentName| !agent.is_offered();
     PossibleValuesParser::new(
         AgentName::ALL.map(|agent| PossibleValue::new(agent.as_str()).hide(is_hidden(agent))),
     )
@@ -153,7 +150,7 @@ fn agent() -> impl TypedValueParser<Value = AgentName> {
 }
 
 fn sandbox() -> impl TypedValueParser<Value = Sandbox> {
-    PossibleValuesParser::new(Sandbox::ALL.map(Sandbox::as_str)).try_map(|name| name.parse::<Sandbox>())
+    PossibleValuesParser::new(Sandbox::NAMES).try_map(|name| name.parse::<Sandbox>())
 }
 
 /// Parses a number of seconds, with fractions.

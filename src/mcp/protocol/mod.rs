@@ -34,4 +34,4 @@ pub(crate) use request_id_scan::Scan;
 pub(crate) use server::Server;
 pub(crate) use server_state::{MOST_CALLS, Shared};
 pub(crate) use stdin_lines::Input;
-pub(crate) use tool_call::{Call, Reply, arguments, failure, refused};
+pub(crate) use tool_call::{Call, Reply, arguments, failure, parsed, refused};

@@ -153,7 +153,11 @@ pub(crate) fn stamp(tool: &Tool) -> Result<Stamp, Failure> {
 
 /// Parses the arguments of a tool into its own type.
 pub(crate) fn arguments<T: DeserializeOwned>(tool: &Tool, given: Map<String, Value>) -> Result<T, Failure> {
-    let read = field::read(tool.fields, given)?;
+    parsed(field::read(tool.fields, given)?)
+}
+
+/// Fields that were already read, as their own type.
+pub(crate) fn parsed<T: DeserializeOwned>(read: Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(read)).map_err(|error| internal(&error))
 }
 

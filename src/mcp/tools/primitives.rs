@@ -101,16 +101,15 @@ pub(crate) const CLEANUP: Tool = Tool {
 
 fn run_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let ask = start.ask(call)?;
-    let accepted = submit::start(&mut call.context, ask).map_err(|error| failure(&error))?;
+    let request = start.request.clone();
+    let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
 
 fn resume_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let (of, ask) = (start.resumed()?, start.ask(call)?);
-    let accepted =
-        submit::resume(&mut call.context, ResumeRequest { of, ask }).map_err(|error| failure(&error))?;
+    let resume = ResumeRequest { of: start.resumed()?, ask: start.request.clone() };
+    let accepted = submit::resume(&mut call.context, resume).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
 

@@ -48,8 +48,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let (of, ask) = (start.resumed()?, start.ask(call)?);
-    let accepted =
-        submit::resume(&mut call.context, ResumeRequest { of, ask }).map_err(|error| failure(&error))?;
+    let resume = ResumeRequest { of: start.resumed()?, ask: start.request.clone() };
+    let accepted = submit::resume(&mut call.context, resume).map_err(|error| failure(&error))?;
     start.answer(call, &accepted)
 }

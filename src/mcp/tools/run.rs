@@ -51,7 +51,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let ask = start.ask(call)?;
-    let accepted = submit::start(&mut call.context, ask).map_err(|error| failure(&error))?;
+    let request = start.request.clone();
+    let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
     start.answer(call, &accepted)
 }

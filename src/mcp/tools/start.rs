@@ -1,34 +1,33 @@
 //! The fields that `delegate_run` and `delegate_resume` share, and the answer once the task is accepted.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::context::TaskError;
 use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::clock;
-use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
+use crate::mcp::protocol::{Call, Reply, failure, parsed, refused};
 use crate::mcp::tools::field::{self, Field, Kind};
 use crate::model::{AgentName, Sandbox, Timestamp};
 use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
 use crate::reply::Report;
-use crate::submit::{Accepted, RequestedLimits, StartRequest};
+use crate::submit::{Accepted, StartRequest};
 use crate::tasks::{self, Until};
 
 /// The largest `wait_ms`; the client's own limit may be shorter.
 const MOST_WAIT_MS: i64 = 24 * 60 * 60 * 1000;
-/// S2's quick limits.
-const QUICK: RequestedLimits = RequestedLimits { idle_s: Some(300.0), hard_s: Some(1200.0), command_s: None };
+/// The only named set of limits.
+const QUICK: &str = "quick";
 
 pub(crate) const CWD: Field =
     Field::new("cwd", Kind::Text, "Directory to work in. Default: the client's project.")
         .also(&["working_dir", "workingDir"]);
 pub(crate) const SANDBOX: Field = Field::new(
     "sandbox",
-    Kind::Choice(&["read-only", "workspace-write", "danger-full-access"]),
+    Kind::Choice(&Sandbox::NAMES),
     "What the agent may access. Default: read-only. Use workspace-write if it should change files.",
 );
 pub(crate) const WAIT_MS: Field = Field::new(
@@ -58,7 +57,7 @@ const TIMEOUT: &[Field] = &[
 pub(crate) const OPTIONS: Field = Field::new(
     "options",
     Kind::Rare(&[
-        Field::new("agent", Kind::Choice(&["codex", "command", "replay"]), "Agent to use. Default: codex."),
+        Field::new("agent", Kind::Choice(&AgentName::NAMES), "Agent to use. Default: codex."),
         Field::new("model", Kind::Text, "Model, as the agent names it."),
         Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it."),
         Field::new(
@@ -68,7 +67,7 @@ pub(crate) const OPTIONS: Field = Field::new(
         ),
         Field::new(
             "timeout",
-            Kind::ObjectOr(TIMEOUT, &["quick"]),
+            Kind::ObjectOr(TIMEOUT, &[QUICK]),
             "Limits of the run, or the word `quick` (300 s idle, 1200 s in total).",
         ),
         Field::new("max_tokens_total", Kind::Integer { least: 1, most: i64::MAX }, "Not supported yet."),
@@ -106,55 +105,13 @@ pub(crate) const OPTIONS: Field = Field::new(
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Start {
-    task: String,
-    cwd: Option<PathBuf>,
-    role: Option<String>,
-    sandbox: Option<Sandbox>,
-    skip_git_repo_check: bool,
+    #[serde(flatten)]
+    pub(crate) request: StartRequest,
     wait_ms: u64,
     format: Format,
-    skills_mode: Option<String>,
-    skills: Option<Value>,
-    max_skills: Option<Value>,
-    include_repo_skills: Option<bool>,
-    include_global_skills: Option<bool>,
-    options: Options,
     /// Only for `delegate_resume`.
     task_id: Option<String>,
     thread_id: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Options {
-    agent: Option<AgentName>,
-    model: Option<String>,
-    reasoning_effort: Option<String>,
-    config_overrides: Vec<String>,
-    timeout: Option<Timeout>,
-    max_tokens_total: Option<u64>,
-    idempotency_key: Option<String>,
-    dedupe: Option<bool>,
-    alias: Option<String>,
-    env_from: Vec<String>,
-    isolation: Option<String>,
-    network: bool,
-    output_schema: Option<Value>,
-    add_dirs: Vec<PathBuf>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Timeout {
-    Named(Name),
-    Seconds { idle_s: Option<f64>, hard_s: Option<f64>, command_s: Option<f64> },
-}
-
-/// The only named set of limits.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Name {
-    Quick,
 }
 
 /// The format of a reply's text.
@@ -170,79 +127,25 @@ impl Start {
     /// Parses the arguments. The error for an unknown sandbox lists those that the configuration allows.
     pub(crate) fn of(call: &Call, given: Map<String, Value>) -> Result<Self, Failure> {
         let max = call.context.config.max_sandbox;
-        let known = |word: &&str| Sandbox::ALL.into_iter().any(|one| one.as_str() == *word);
-        if let Some(word) = given.get("sandbox").and_then(Value::as_str).filter(|word| !known(word)) {
+        let sandbox = given.get(SANDBOX.name).and_then(Value::as_str);
+        if let Some(word) = sandbox.filter(|word| !Sandbox::NAMES.contains(word)) {
             let allowed: Vec<&str> =
                 Sandbox::ALL.into_iter().filter(|one| *one <= max).map(Sandbox::as_str).collect();
-            return Err(field::unknown_word("sandbox", word, &allowed));
+            return Err(field::unknown_word(SANDBOX.name, word, &allowed));
         }
-        arguments(call.tool, given)
-    }
-
-    pub(crate) fn ask(&self, call: &Call) -> Result<StartRequest, Failure> {
-        self.check().map_err(|error| failure(&error))?;
-        let options = &self.options;
-        let limits = match &options.timeout {
-            None => RequestedLimits::default(),
-            Some(Timeout::Named(Name::Quick)) => QUICK,
-            Some(Timeout::Seconds { idle_s, hard_s, command_s }) => {
-                RequestedLimits { idle_s: *idle_s, hard_s: *hard_s, command_s: *command_s }
-            }
-        };
-        Ok(StartRequest {
-            agent: options.agent,
-            task: self.task.clone(),
-            role: self.role.clone(),
-            cwd: self.cwd.clone(),
-            sandbox: self.sandbox,
-            network: options.network,
-            skip_git_repo_check: self.skip_git_repo_check,
-            add_dirs: options.add_dirs.clone(),
-            model: options.model.clone(),
-            reasoning_effort: options.reasoning_effort.clone(),
-            config_overrides: options.config_overrides.clone(),
-            output_schema: options.output_schema.clone(),
-            limits,
-            alias: options.alias.clone(),
-            idempotency_key: options.idempotency_key.clone(),
-            env_from: options.env_from.clone(),
-            resume: None,
-            env_id: None,
-            job_of: None,
-            caller: call.caller(),
-            dedupe: options.dedupe.unwrap_or(options.idempotency_key.is_none()),
-        })
-    }
-
-    /// Refuses what is not supported yet, rather than ignoring it.
-    fn check(&self) -> Result<(), TaskError> {
-        let isolated = self.options.isolation.as_deref().is_some_and(|isolation| isolation != "none");
-        let others = [("isolation", isolated), ("max_tokens_total", self.options.max_tokens_total.is_some())];
-        let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
-        let given: Vec<&'static str> = self.skills_asked_for().into_iter().chain(others).collect();
-        if given.is_empty() { Ok(()) } else { Err(TaskError::NotYet(given)) }
-    }
-
-    /// The fields that ask for skills. Choosing among no skills asks for nothing.
-    fn skills_asked_for(&self) -> Vec<&'static str> {
-        let mode = self.skills_mode.as_deref();
-        let listed = self.skills.as_ref().and_then(Value::as_array).is_some_and(|names| !names.is_empty());
-        let several = self.max_skills.as_ref().and_then(Value::as_i64).is_some_and(|most| most > 0);
-        let (repo, global) =
-            (self.include_repo_skills == Some(true), self.include_global_skills == Some(true));
-        let asks = match mode {
-            Some("none" | "explicit") => listed,
-            Some(_) => true,
-            None => listed || several || repo || global,
-        };
-        let given = [
-            ("skills_mode", mode.is_some_and(|mode| mode != "none")),
-            ("skills", listed),
-            ("max_skills", several),
-            ("include_repo_skills", repo),
-            ("include_global_skills", global),
-        ];
-        given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
+        let mut read = field::read(call.tool.fields, given)?;
+        if let Some(Value::Object(options)) = read.remove(OPTIONS.name) {
+            read.extend(options);
+        }
+        let unsupported = unsupported(&read);
+        if !unsupported.is_empty() {
+            return Err(failure(&TaskError::NotYet(unsupported)));
+        }
+        if read.get("timeout").is_some_and(|timeout| timeout == QUICK) {
+            read.insert("timeout".into(), json!({ "idle_s": 300, "hard_s": 1200 }));
+        }
+        let start: Self = parsed(read)?;
+        Ok(Self { request: StartRequest { caller: call.caller(), ..start.request }, ..start })
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -298,6 +201,36 @@ impl Start {
         let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }
+}
+
+/// The fields that ask for what is not supported yet. They are refused rather than ignored.
+fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
+    let isolated = read.get("isolation").is_some_and(|isolation| isolation != "none");
+    let others = [("isolation", isolated), ("max_tokens_total", read.contains_key("max_tokens_total"))];
+    let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
+    skills_asked_for(read).into_iter().chain(others).collect()
+}
+
+/// The fields that ask for skills. Choosing among no skills asks for nothing.
+fn skills_asked_for(read: &Map<String, Value>) -> Vec<&'static str> {
+    let mode = read.get(SKILLS_MODE.name).and_then(Value::as_str);
+    let is_on = |field: &Field| read.get(field.name) == Some(&Value::Bool(true));
+    let listed = read.get(SKILLS.name).and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+    let several = read.get(MAX_SKILLS.name).and_then(Value::as_i64).is_some_and(|most| most > 0);
+    let (repo, global) = (is_on(&REPO_SKILLS), is_on(&GLOBAL_SKILLS));
+    let asks = match mode {
+        Some("none" | "explicit") => listed,
+        Some(_) => true,
+        None => listed || several || repo || global,
+    };
+    let given = [
+        (SKILLS_MODE.name, mode.is_some_and(|mode| mode != "none")),
+        (SKILLS.name, listed),
+        (MAX_SKILLS.name, several),
+        (REPO_SKILLS.name, repo),
+        (GLOBAL_SKILLS.name, global),
+    ];
+    given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
 }
 
 /// The report of a task that was just accepted, with what only its caller needs.
