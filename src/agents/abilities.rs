@@ -7,8 +7,6 @@ use crate::model::{AgentName, WorkKind};
 #[derive(Debug)]
 pub(crate) struct Abilities {
     pub(crate) work: WorkKind,
-    /// Listed, and open to clients.
-    pub(crate) is_offered: bool,
     pub(crate) task: TaskText,
     pub(crate) program: Program,
     /// Can resume a thread, so an empty task means "continue".

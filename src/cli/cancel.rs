@@ -1,4 +1,4 @@
-//! `delegator cancel`: ends a task, and says so when that is true.
+//! `delegator cancel`: ends a task and answers once it has ended.
 
 use clap::Args;
 
@@ -10,7 +10,7 @@ use crate::tasks;
 #[derive(Debug, Args)]
 pub(super) struct Cancel {
     id: String,
-    /// Why, for the record
+    /// Record this reason with the task
     #[arg(long)]
     reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `delegator check-schema`, hidden: holds one answer against one schema, within bounds of its own.
+//! `delegator check-schema` (hidden): validates one answer against one schema, with limits on time and memory.
 
 use crate::execution;
 use std::io;

@@ -1,5 +1,4 @@
-//! `delegator cleanup`: removes what has been kept long enough, and shows what
-//! is kept.
+//! `delegator cleanup`: removes what is past its retention time and shows what is kept.
 
 use std::time::Duration;
 
@@ -14,10 +13,10 @@ use crate::tasks::{self, CleanupRequest};
 
 #[derive(Debug, Args)]
 pub(super) struct Cleanup {
-    /// Say what would be removed, and remove nothing
+    /// Show what would be removed without removing it
     #[arg(long)]
     dry_run: bool,
-    /// Remove finished runs of this age [default: the configured one]
+    /// Remove finished runs older than this [default: the configured age]
     #[arg(long, value_name = "HOURS", value_parser = hours)]
     older_than: Option<Duration>,
 }
@@ -49,6 +48,7 @@ fn kept(data: &reply::Cleanup) -> String {
 }
 
 fn hours(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number of hours".to_owned())?;
-    Duration::try_from_secs_f64(number * 3600.0).map_err(|_| "not a number of hours".to_owned())
+    let expected = || "expected a number of hours such as 24 or 0.5".to_owned();
+    let number: f64 = text.parse().map_err(|_| expected())?;
+    Duration::try_from_secs_f64(number * 3600.0).map_err(|_| expected())
 }

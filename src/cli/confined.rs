@@ -1,8 +1,8 @@
-//! `delegator confined`, hidden: the first program inside the sandbox that a
-//! client's command is kept in. It becomes the command once the sandbox holds.
+//! `delegator confined` (hidden): runs first inside the sandbox of a client's command, checks that the sandbox
+//! holds, and then executes the command.
 //!
-//! `confined [--outside PATH]... [-- PROGRAM ARGUMENTS...]`. Without a program
-//! it says on standard output whether the sandbox holds.
+//! Usage: `confined [--outside PATH]... [-- PROGRAM ARGUMENTS...]`. Without a program it prints whether the
+//! sandbox holds.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,10 +36,10 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
 
 fn open(outside: &[PathBuf]) -> Vec<String> {
     if let Err(error) = sandbox_lockdown::deny_sockets() {
-        return vec![format!("sockets cannot be closed ({error})")];
+        return vec![format!("sockets cannot be blocked ({error})")];
     }
     match ids::secret() {
         Ok(name) => sandbox_lockdown::find_escapes(outside, &format!(".delegator-{name}")),
-        Err(error) => vec![format!("it cannot be tried ({error})")],
+        Err(error) => vec![format!("the sandbox cannot be tested ({error})")],
     }
 }

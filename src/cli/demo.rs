@@ -1,5 +1,4 @@
-//! `delegator demo`: one task from start to end, for somebody who has never
-//! seen one. Needs no agent, no project, and no terminal.
+//! `delegator demo`: shows a first-time user one task from start to end. Needs no agent, project, or terminal.
 
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use crate::submit::{self, StartRequest};
 use crate::tasks::{self, Until};
 
 const RECORDING: &str = "fix-test";
-/// How much of the log is shown.
+/// Lines of the log to show.
 const MOST_LINES: usize = 8;
 
 #[derive(Debug, Args)]
@@ -34,16 +33,11 @@ impl Demo {
         let codex = tasks::is_installed(&context.env, &context.config, AgentName::Codex);
         say(call, &introduction(codex));
         let task = if self.instant { format!("{RECORDING} --instant") } else { RECORDING.to_owned() };
-        say(call, &format!("1. Hand in a task\n\n   $ delegator run --agent replay {task}\n"));
+        say(call, &format!("1. Start a task\n\n   $ delegator run --agent replay {task}\n"));
         let ask = StartRequest { agent: Some(AgentName::Replay), task, ..StartRequest::default() };
         let id = submit::start(&mut context, ask)?.task_id;
         say(call, &format!("   {id}\n\n"));
-        say(
-            call,
-            &format!(
-                "2. Watch it: it runs in the background, this only looks on\n\n   $ delegator wait {id}\n"
-            ),
-        );
+        say(call, &format!("2. Watch it run in the background\n\n   $ delegator wait {id}\n"));
         let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::ZERO } };
         let waited = wait::until(&mut context, std::slice::from_ref(&id), Until::All, None, show)?;
         let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
@@ -56,14 +50,11 @@ impl Demo {
         say(
             call,
             &format!(
-                "\n3. What came of it\n\n{}\n",
+                "\n3. See the result\n\n{}\n",
                 indented(&reply::report(call.tool, &report, None, context.config.cuts()))
             ),
         );
-        say(
-            call,
-            &format!("4. A look into what it did\n\n   $ delegator logs {id}\n{}\n", first_lines(view)),
-        );
+        say(call, &format!("4. See what it did\n\n   $ delegator logs {id}\n{}\n", first_lines(view)));
         say(call, &what_next(&context, view, codex));
         Ok(invocation::exit_of(view.state()))
     }
@@ -77,13 +68,13 @@ fn say(call: &Call, text: &str) {
 
 fn introduction(codex: bool) -> String {
     let agent = if codex {
-        "A coding agent (codex) is installed here, but this plays a recording that comes with delegator:\n\
+        "A coding agent (codex) is installed, but the demo plays a recording that comes with delegator:\n\
          it costs nothing and changes nothing."
     } else {
-        "No coding agent (codex) is installed here, so this plays a recording that comes with delegator.\n\
-         No model is asked and nothing is changed; everything else is real."
+        "No coding agent (codex) is installed, so the demo plays a recording that comes with delegator.\n\
+         It calls no model and changes nothing; everything else is real."
     };
-    format!("delegator hands work to an agent in the background and keeps an account of it.\n{agent}\n\n")
+    format!("delegator runs coding agents in the background and records what they do.\n{agent}\n\n")
 }
 
 fn first_lines(view: &View) -> String {
@@ -112,11 +103,11 @@ fn what_next(context: &Context, view: &View, codex: bool) -> String {
     };
     let work = format!("{install}{explain}");
     format!(
-        "5. What to type next\n\n   \
+        "5. Try these next\n\n   \
          $ delegator status                                         what runs, what waits, what ended\n   \
          $ delegator results {id}                   the same account again\n   \
          $ delegator run --agent command \"make test\"                any command, in the background\n{work}   \
          $ delegator doctor                                         what works on this machine\n\n\
-         Everything a run leaves is in {home}; `delegator cleanup` removes old runs.\n"
+         The files of every run are in {home}; `delegator cleanup` removes old runs.\n"
     )
 }

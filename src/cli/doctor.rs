@@ -1,4 +1,4 @@
-//! `delegator doctor`: one row for everything that must work here.
+//! `delegator doctor`: checks this machine and prints one row per check.
 
 use clap::Args;
 
@@ -11,10 +11,10 @@ use crate::tasks;
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
-    /// Print every configuration key with its default and its meaning
+    /// Print every configuration key with its default and meaning
     #[arg(long)]
     config: bool,
-    /// Bring the registry in line with the run directories; make a new one if it is damaged
+    /// Repair the registry from the run directories; replace it if it is damaged
     #[arg(long, conflicts_with = "config")]
     rebuild: bool,
 }
@@ -48,11 +48,11 @@ fn rows(data: &Diagnosis) -> String {
             check.hint.as_ref().map(|hint| vec![String::new(), String::new(), format!("hint: {hint}")]),
         );
     }
-    // Nothing is cut: whoever looks here needs all of it.
+    // Nothing is cut, because a diagnosis needs the whole text.
     table(&rows, None)
 }
 
-/// A configuration file with everything at its default.
+/// A configuration file that sets every key to its default.
 fn as_file(data: &Keys) -> String {
     let file = data.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
     let line = |key: &Key| {

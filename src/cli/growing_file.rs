@@ -1,4 +1,4 @@
-//! A file of a run that may still grow, read from where the last look ended.
+//! Reads a file that may still grow, continuing where the last read ended.
 
 use std::fs::File;
 use std::io;
@@ -11,9 +11,9 @@ const CHUNK: usize = 64 << 10;
 pub(super) struct Source {
     path: PathBuf,
     file: Option<File>,
-    /// What comes next begins here.
+    /// Where the next read begins.
     at: u64,
-    /// Lines of the first look to keep; all when absent.
+    /// How many of the last lines the first read returns; all if absent.
     tail: Option<usize>,
 }
 
@@ -30,17 +30,15 @@ impl Source {
         crate::ledger::open_joined(&self.path).map_or(true, |found| found.length() == 0)
     }
 
-    /// Hands on all that there is now, also where the end is apart from the
-    /// beginning.
+    /// Writes the whole file as it is now, including a tail that is stored separately from the beginning.
     pub(super) fn once(&mut self, each: &mut dyn FnMut(&[u8])) {
         let now = crate::ledger::open_joined(&self.path);
         let _ = now.and_then(|now| self.read_on(&now, each));
     }
 
-    /// Hands on what has come since the last look. A file that is not there
-    /// yet has nothing to say.
+    /// Writes what was added since the last read. A file that does not exist yet counts as empty.
     pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
-        // Trouble with one file is no reason to hide the others.
+        // An error in one file must not hide the others.
         let _ = self.grown().and_then(|grown| self.read_on(&grown, each));
     }
 
@@ -53,7 +51,7 @@ impl Source {
         }
     }
 
-    /// The file as long as it is now.
+    /// The file at its current length.
     fn grown(&mut self) -> io::Result<MultiFileReader> {
         let file = match &self.file {
             Some(file) => file,
@@ -85,7 +83,7 @@ fn copy(stream: &MultiFileReader, at: &mut u64, each: &mut dyn FnMut(&[u8])) -> 
     }
 }
 
-/// Where the last `lines` lines begin, looked for from the end.
+/// Where the last `lines` lines begin, searching backwards from the end.
 fn start_of_last(stream: &MultiFileReader, lines: usize) -> io::Result<u64> {
     let length = stream.length();
     let mut end = length;
@@ -96,7 +94,7 @@ fn start_of_last(stream: &MultiFileReader, lines: usize) -> io::Result<u64> {
         stream.read_exact_at(&mut chunk, start)?;
         for (at, _) in chunk.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
             let after = start + at as u64 + 1;
-            // The newline that ends the last line begins no line.
+            // The newline that ends the last line does not begin another one.
             if after < length {
                 found += 1;
                 if found == lines {

@@ -1,5 +1,4 @@
-//! `delegator inspect`: a part of a file that a run left, as `head`, `tail`,
-//! `sed -n` and `grep -n` would print it.
+//! `delegator inspect`: prints part of a run's file, as `head`, `tail`, `sed -n` and `grep -n` would.
 
 use clap::Args;
 
@@ -12,47 +11,47 @@ use crate::inspect::{Ask, MOST_CONTEXT, MOST_MATCHES, ModeName, Question, Wanted
 use crate::reading::{self, InspectTarget};
 use crate::reply::{Inspection, RegistryMeta};
 
-/// More than a person reads at once; beyond it there is a cursor.
+/// The longest answer; the rest is reached with a cursor.
 const ROOM: usize = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Inspect {
-    /// Whose file
+    /// The task whose file to read
     #[arg(required_unless_present = "file")]
     id: Option<String>,
-    /// Which file of the run, as `delegator results --json` lists them [default: what it printed]
+    /// Name of the file, as listed by `delegator results --json` [default: the run's output]
     artifact: Option<String>,
-    /// Instead of a task: a file below the home that a reply named
+    /// Read this file, named by a reply, instead of a task's file
     #[arg(long, value_name = "PATH", conflicts_with_all = ["id", "artifact"])]
     file: Option<String>,
-    /// The first lines [default: 50]
+    /// Show the first lines [default: 50]
     #[arg(long, value_name = "LINES", group = "mode", num_args = 0..=1, default_missing_value = "50", allow_negative_numbers = true)]
     head: Option<String>,
-    /// The last lines
+    /// Show the last lines [default: 50]
     #[arg(long, value_name = "LINES", group = "mode", num_args = 0..=1, default_missing_value = "50", allow_negative_numbers = true)]
     tail: Option<String>,
-    /// These lines, counted from 1, such as 100:150
+    /// Show these lines, counted from 1, such as 100:150
     #[arg(long, value_name = "FROM:TO", group = "mode", allow_hyphen_values = true)]
     range: Option<String>,
-    /// The lines that match this regular expression
+    /// Show the lines that match this regular expression
     #[arg(long, value_name = "PATTERN", group = "mode", allow_hyphen_values = true)]
     grep: Option<String>,
-    /// The file as a whole: counts, times, what repeats, its shape
+    /// Summarise the file: counts, times, repeated lines, structure
     #[arg(long, group = "mode")]
     summary: bool,
-    /// The values that this path leads to in JSON or JSONL, such as $.item.type
+    /// Show the values at this path of JSON or JSONL, such as $.item.type
     #[arg(long, value_name = "PATH", group = "mode")]
     json_path: Option<String>,
-    /// Lines around each match [default: 3]
+    /// Show this many lines around each match [default: 3]
     #[arg(short = 'C', long, value_name = "LINES", requires = "grep", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(0..=i64::from(MOST_CONTEXT)))]
     context: Option<u16>,
-    /// Stop after so many matches, or values [default: 50]
+    /// Stop after this many matches or values [default: 50]
     #[arg(short = 'm', long = "max", value_name = "MATCHES", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MATCHES)))]
     max_matches: Option<u32>,
-    /// Tell capital letters from small ones
+    /// Match case-sensitively
     #[arg(long, requires = "grep")]
     case_sensitive: bool,
-    /// Go on where an earlier answer ended
+    /// Continue where an earlier answer ended
     #[arg(long)]
     cursor: Option<String>,
 }
@@ -74,10 +73,10 @@ impl Inspect {
             }
             let read = data.artifact().filter(|_| self.artifact.is_none() && self.file.is_none());
             match (read, shown.is_empty()) {
-                (Some(read), true) => print::note(&format!("delegator: nothing was found in {read}")),
-                (None, true) => print::note("delegator: nothing was found"),
+                (Some(read), true) => print::note(&format!("delegator: nothing found in {read}")),
+                (None, true) => print::note("delegator: nothing found"),
                 (Some(read @ "stderr.log"), false) => {
-                    print::note(&format!("delegator: this is {read}: nothing else was printed"));
+                    print::note(&format!("delegator: showing {read}, because the run printed nothing else"));
                 }
                 (_, false) => {}
             }
@@ -86,7 +85,7 @@ impl Inspect {
             print::note(&format!("delegator: {rest}"));
         }
         if let Some(next) = next.filter(|_| !call.json) {
-            print::note(&format!("delegator: there is more: add `--cursor {next}`"));
+            print::note(&format!("delegator: to read on, add `--cursor {next}`"));
         }
         Ok(Exit::Done)
     }
@@ -128,8 +127,8 @@ impl Inspect {
 fn lines(option: &str, given: &str) -> Result<u64, Failure> {
     given.parse().ok().filter(|lines| *lines > 0).ok_or_else(|| {
         bad(
-            format!("`{given}` is no value for `{option}`: not a number of lines above zero"),
-            format!("such as `{option} 50`; a task's id stands before it, or after `{option}=50`"),
+            format!("invalid value `{given}` for `{option}`: expected a number of lines above zero"),
+            format!("for example `{option} 50`; a task's id goes before it, or after `{option}=50`"),
         )
     })
 }
@@ -141,11 +140,11 @@ fn range(given: &str) -> Result<(u64, u64), Failure> {
     let wrong = match range {
         Some((start, end)) if start <= end => return Ok((start, end)),
         Some(_) => "the end is before the start",
-        None => "not two line numbers",
+        None => "expected two line numbers",
     };
     Err(bad(
-        format!("`{given}` is no value for `--range`: {wrong}"),
-        "the first and the last line, counted from 1, such as `--range 100:150`; `--tail 50` counts from the end",
+        format!("invalid value `{given}` for `--range`: {wrong}"),
+        "give the first and the last line, counted from 1, for example `--range 100:150`; `--tail 50` counts from the end",
     ))
 }
 
@@ -178,8 +177,9 @@ mod tests {
         }
         for given in ["5:", ":5", "5", "-5:-1", "10:5", "0:5", "1:99999999999999999999999", "-", ""] {
             let refused = range(given).unwrap_err();
-            let wrong = if given == "10:5" { "the end is before the start" } else { "not two line numbers" };
-            assert_eq!(refused.message, format!("`{given}` is no value for `--range`: {wrong}"));
+            let wrong =
+                if given == "10:5" { "the end is before the start" } else { "expected two line numbers" };
+            assert_eq!(refused.message, format!("invalid value `{given}` for `--range`: {wrong}"));
             assert!(refused.hint.is_some_and(|hint| hint.contains("--range 100:150")));
         }
     }

@@ -1,4 +1,4 @@
-//! One call of the program: what it was called with, and how it answers.
+//! One invocation of the program: its environment and how it answers.
 
 use serde::Serialize;
 
@@ -28,12 +28,12 @@ impl Call {
         Ok(Context::open(self.env.clone())?)
     }
 
-    /// For commands that look or end: a broken configuration keeps nobody from it.
+    /// Opens everything for commands that read or cancel, which work even with a broken configuration.
     pub(super) fn open_to_look(&self) -> Result<Context, Failure> {
         Ok(Context::open_to_look(self.env.clone())?)
     }
 
-    /// Says so where a name reaches into another project: what comes next is done there.
+    /// Notes that a task belongs to another project, because later commands act there.
     pub(super) fn tell_reach(&self, context: &Context, name: &str) -> Result<(), Failure> {
         if let Some(project) = reading::reaches_into(context, name)?.filter(|_| !self.json) {
             let project = plain::line(&project.display().to_string(), usize::MAX);
@@ -47,7 +47,7 @@ impl Call {
         Ok(Stamp { tool: self.tool, category: self.category, request_id, at: clock::now() })
     }
 
-    /// Prints the envelope, or the text that `say` makes of its data.
+    /// Prints the envelope, or the text that `say` makes from its data.
     pub(super) fn answer<M: Serialize, D: Serialize>(
         &self,
         meta: M,
@@ -61,29 +61,29 @@ impl Call {
         Ok(())
     }
 
-    /// Prints the envelope; long texts in it become files, as they do for clients.
+    /// Prints the envelope. Long texts in it are moved to files, as for clients.
     pub(super) fn document<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
         self.print(&Envelope::ok(self.stamp()?, meta, data));
         Ok(())
     }
 
-    /// Prints the envelope with all that was asked for in it.
+    /// Prints the envelope with everything that was asked for.
     pub(super) fn whole<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
         print::document(&Envelope::ok(self.stamp()?, meta, data));
         Ok(())
     }
 
-    /// Prints one document; long texts in it become files.
+    /// Prints one document. Long texts in it are moved to files.
     pub(super) fn print(&self, document: &impl Serialize) {
         let Ok(mut value) = serde_json::to_value(document) else { return print::document(document) };
-        // Whoever only looks makes no home, unless there is something to keep.
+        // A command that only reads does not create the home, unless there is something to keep.
         let keep = |text: &str| Captures::of(&Home::open(&self.env).ok()?).keep(text, self.tool).ok();
         let inline = Config::load(&self.env).unwrap_or_default().inline();
         Funnel { inline, keep: &keep }.pass(&mut value, String::new().into(), Budget::ENDLESS);
         print::document(&value);
     }
 
-    /// Prints what went wrong: one line and one hint, or one document.
+    /// Prints the error: one line and one hint, or one document.
     pub(super) fn log_problem(&self, failure: &Failure) {
         match self.stamp() {
             Ok(stamp) if self.json => print::document(&Envelope::error(stamp, failure)),
@@ -103,12 +103,12 @@ impl From<TaskError> for Failure {
     }
 }
 
-/// The report of a task as it is now.
+/// The report of a task in its current state.
 pub(super) fn report(results: &Results) -> Report {
     Report::of(results, &Facts::of(&results.view), clock::now(), Voice::Shell)
 }
 
-/// The exit code for a task in this state.
+/// The exit code for a task in `state`.
 pub(super) fn exit_of(state: State) -> Exit {
     match state {
         State::Completed => Exit::Done,

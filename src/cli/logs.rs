@@ -1,4 +1,4 @@
-//! `delegator logs`: what a run printed or did, once or as it comes.
+//! `delegator logs`: shows what a run printed or did, once or continuously.
 
 use crate::execution;
 use crate::tasks;
@@ -18,24 +18,24 @@ use crate::reading::{self, Excerpt, View};
 use crate::reply::{Log, RegistryMeta, Stream};
 use crate::text::plain;
 
-/// Most of an output that one JSON document holds.
+/// The most output that one JSON document holds.
 const LONGEST: usize = 64 << 10;
-/// How often it is asked whether the run still lives.
+/// How often to check whether the run is still alive.
 const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Logs {
     id: String,
-    /// Go on until the run is done
+    /// Follow the output until the run ends
     #[arg(short, long)]
     follow: bool,
-    /// Only what went to standard error
+    /// Show standard error only
     #[arg(long)]
     stderr: bool,
-    /// The events as the agent wrote them
+    /// Show the raw events of the agent
     #[arg(long, conflicts_with = "stderr")]
     events: bool,
-    /// Begin with the last N lines
+    /// Start with the last N lines
     #[arg(long, value_name = "N")]
     tail: Option<usize>,
 }
@@ -64,15 +64,15 @@ impl Logs {
         }
         match (any, view.state().is_final()) {
             (true, _) => {}
-            // Whoever asks for no lines is shown none.
+            // `--tail 0` shows nothing, so an empty result needs no note.
             (false, _) if self.tail == Some(0) && !source.is_empty() => {}
             (false, is_final) => {
-                // Who followed it was told at the beginning that it waits.
+                // With `--follow`, the note was printed at the beginning.
                 let why = view.missing_output().filter(|why| !self.follow || *why != MissingOutput::Queued);
                 let nothing = if is_final || self.follow {
-                    "nothing was printed"
+                    "the run printed nothing"
                 } else {
-                    "nothing was printed so far"
+                    "the run has printed nothing so far"
                 };
                 print::note(&why.map_or_else(|| nothing.to_owned(), |why| why.to_string()));
             }
@@ -140,7 +140,7 @@ impl Logs {
     }
 }
 
-/// Reads on whenever a file grows, until the run is final.
+/// Prints new output whenever a file grows, until the run has ended.
 fn follow(
     context: &mut Context,
     view: &View,
@@ -149,7 +149,7 @@ fn follow(
 ) -> Result<(), Failure> {
     let id = &view.row.id;
     interrupt::ends_the_wait(&format!(
-        "the run, if it is not done, goes on: `delegator logs -f {id}` shows the rest"
+        "unless it has ended, the run goes on: `delegator logs -f {id}` shows the rest"
     ));
     let mut watch = Watch::new();
     if view.dir.path().exists() {
@@ -158,13 +158,13 @@ fn follow(
     let mut unwatched: Vec<PathBuf> = vec![source.path().to_owned()];
     let (mut look_at, mut is_told) = (Duration::ZERO, false);
     loop {
-        // Watch first, read second: what comes in between wakes us.
+        // Watch before reading, so that anything written in between wakes us.
         unwatched.retain(|path| watch.add(path).is_err());
         source.read(each);
         if view.dir.result().exists() && !reading::is_alive(&view.dir) {
             break;
         }
-        // Its supervisor may have died: then nobody seals it but we.
+        // If its supervisor died, only we can seal the run.
         if clock::monotonic() >= look_at {
             look_at = clock::monotonic() + LOOK;
             execution::pump(context)?;
@@ -174,8 +174,8 @@ fn follow(
             if !is_told && crate::ledger::has_separate_end(source.path()) {
                 is_told = true;
                 print::note(&format!(
-                    "delegator: the output passed `max_stream_bytes`: its end follows when the run is over; \
-                     `delegator logs {id} --tail 20` shows the end as it is now"
+                    "delegator: the output exceeded `max_stream_bytes`; its last part follows when the run ends; \
+                     `delegator logs {id} --tail 20` shows its current end"
                 ));
             }
         }

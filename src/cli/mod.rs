@@ -1,7 +1,7 @@
 //! The command line: parses, calls a use case, renders. One file per command.
 //!
-//! The only layer that prints. It knows terminals and exit codes; what a
-//! command means is decided in `tasks`, what went wrong is worded in `failure`.
+//! The only layer that prints. It knows terminals and exit codes. `tasks` decides what a command does, and
+//! `failure` words errors.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one place")]
 
 mod cancel;
@@ -43,10 +43,9 @@ use crate::failure::Failure;
 use crate::host::Env;
 use invocation::Call;
 
-/// Runs the program with its arguments, its own name first.
+/// Runs the program. The first argument is the program's name.
 pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
-    // Started by ourselves, many times over: these do without the whole
-    // description of the command line.
+    // Delegator starts these itself, often: they skip building the whole argument parser.
     match args.get(1).and_then(|verb| verb.to_str()) {
         Some("supervise") => return supervise::run(&args),
         Some("play") => return play::run(&args),
@@ -77,11 +76,11 @@ fn finish(call: &Call, verb: Verb) -> ExitCode {
 }
 
 const AFTER: &str = "\
-Wherever a task is meant, its id, its alias, the beginning of its id, its run id, or its thread id will do.
+A task can be named by its id, the beginning of its id, its alias, its run id, or its thread id.
 Exit codes: 0 done, 1 the run failed or timed out, 2 bad input, 3 not found, 4 still working, 5 cancelled,
-6 something about this machine, 130 interrupted.";
+6 a problem with this machine, 130 interrupted.";
 
-/// Hands coding work to an isolated agent run and gives an honest account of it
+/// Run coding agents in the background and see what they really did
 #[derive(Debug, Parser)]
 #[command(name = "delegator", version, disable_help_subcommand = true, after_help = AFTER)]
 struct Cli {
@@ -94,35 +93,35 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Start a task and print its id; it runs on whatever happens to this terminal
+    /// Start a task and print its id; it keeps running even if this terminal closes
     Run(run::Run),
-    /// Go on with the thread of an earlier task
+    /// Continue the thread of an earlier task
     Resume(resume::Resume),
-    /// Show what is running, what waits, and what ended lately
+    /// Show running, queued and recently finished tasks
     Status(status::Status),
     /// Wait until tasks are done
     Wait(wait::Wait),
-    /// Show what came of a task
+    /// Show a task's result
     Results(results::Results),
     /// Show what a task printed or did
     Logs(logs::Logs),
-    /// Read a part of what a task left: its first or last lines, a range, what matches
+    /// Read part of a task's files: the first or last lines, a range, or matching lines
     Inspect(inspect::Inspect),
     /// End a task and everything it started
     Cancel(cancel::Cancel),
-    /// Record a shell or a command in a terminal, or read what was recorded
+    /// Record a shell or a command in a terminal, or read a recording
     Terminal(terminal::Terminal),
-    /// Make recorded terminals the usual ones, in VS Code or in your shell
+    /// Record every new terminal in VS Code or your shell
     Setup(setup::Setup),
-    /// Remove what is old, end runs that died, and show what is kept
+    /// Remove old runs and files, end runs whose supervisor died, and show what is kept
     Cleanup(cleanup::Cleanup),
-    /// Keep a run, a capture or a terminal whatever its age
+    /// Keep a run, a capture or a terminal regardless of age
     Pin(pin::Pin),
     /// Check this machine: home, database, agents, limits
     Doctor(doctor::Doctor),
-    /// Play one task from start to end, without any agent
+    /// Play a recorded task from start to end, without an agent
     Demo(demo::Demo),
-    /// Serve MCP clients, on standard input and output or over HTTP
+    /// Serve MCP clients over standard input and output or over HTTP
     Serve(serve::Serve),
     /// Print the JSON Schemas of all replies
     Schema(schema::Schema),
@@ -139,7 +138,7 @@ impl Verb {
             Verb::Logs(verb) => verb.run(call),
             Verb::Inspect(verb) => verb.run(call),
             Verb::Cancel(verb) => verb.run(call),
-            // It ends as what ran in it did.
+            // Exits with the status of what ran in it.
             Verb::Terminal(verb) => return verb.run(call),
             Verb::Setup(verb) => verb.run(call),
             Verb::Cleanup(verb) => verb.run(call),

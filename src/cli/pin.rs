@@ -1,4 +1,4 @@
-//! `delegator pin`: keeps a run, a capture or a terminal whatever its age.
+//! `delegator pin`: keeps a run, a capture or a terminal regardless of age.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ pub(super) struct Pin {
     /// A task, the name or path of a capture, or the id or name of a terminal
     #[arg(value_name = "TASK|CAPTURE|TERMINAL")]
     what: String,
-    /// Let it go when its time is up
+    /// Remove the pin
     #[arg(long, visible_alias = "unpin")]
     undo: bool,
 }

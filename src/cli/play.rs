@@ -1,4 +1,4 @@
-//! `delegator play`, hidden: the program of the `replay` agent.
+//! `delegator play` (hidden): the program of the `replay` agent.
 
 use std::ffi::OsString;
 use std::io;

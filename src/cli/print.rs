@@ -1,5 +1,5 @@
-//! Writing to the two streams. A reader that has gone away is no error: the
-//! program ends quietly, as everything else in a pipeline does.
+//! Writes to standard output and standard error. If the reader has closed its end, the program exits quietly,
+//! like other programs in a pipeline.
 
 use std::io;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -10,16 +10,16 @@ use crate::failure::Exit;
 use crate::model::TaskId;
 use crate::redact;
 
-/// Text for people, without the secrets that somebody else may have put in it.
+/// Prints text for people, with secrets redacted.
 pub(super) fn out(text: &str) {
     bytes(redact::text(text).as_bytes());
 }
 
-/// The id of a task that was taken in, which has to be told somewhere.
+/// Prints the id of an accepted task, on standard error if standard output fails.
 pub(super) fn id(id: &TaskId) {
     let mut stdout = io::stdout().lock();
     if let Err(error) = writeln!(stdout, "{id}").and_then(|()| stdout.flush()) {
-        note(&format!("delegator: the task was taken in as {id}"));
+        note(&format!("delegator: the task was accepted as {id}"));
         give_up(&error);
     }
 }
@@ -31,7 +31,7 @@ pub(super) fn bytes(bytes: &[u8]) {
     }
 }
 
-/// One document, and nothing around it.
+/// Prints one JSON document and nothing else.
 pub(super) fn document(value: &impl Serialize) {
     let redacted = serde_json::to_value(value).and_then(|mut value| {
         redact::value(&mut value);
@@ -43,7 +43,7 @@ pub(super) fn document(value: &impl Serialize) {
     }
 }
 
-/// How many columns standard output shows, or `None` when it is no terminal.
+/// The width of standard output in columns, or `None` if it is not a terminal.
 pub(super) fn width() -> Option<usize> {
     let stdout = io::stdout();
     let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok())?;
@@ -51,13 +51,13 @@ pub(super) fn width() -> Option<usize> {
         .map(|columns| if columns == 0 { 80 } else { columns })
 }
 
-/// One line on standard error, which may quote what somebody else wrote.
+/// Prints a line to standard error, with secrets redacted.
 pub(super) fn note(line: &str) {
-    // Nobody is left to tell when even this cannot be written.
+    // If even this fails, there is nowhere left to report it.
     let _ = writeln!(io::stderr(), "{}", redact::text(line));
 }
 
-/// A piece of a line on standard error, which quotes no secret.
+/// Prints part of a line to standard error. The text must not contain secrets.
 pub(super) fn note_part(part: &str) {
     let mut stderr = io::stderr();
     let _ = stderr.write_all(part.as_bytes()).and_then(|()| stderr.flush());

@@ -1,5 +1,4 @@
-//! The progress of a wait: one line rewritten in place on a terminal, a line
-//! now and then where there is none.
+//! Shows the progress of a wait: one line rewritten in place on a terminal, an occasional new line elsewhere.
 
 use std::time::Duration;
 
@@ -14,17 +13,17 @@ use crate::reading::View;
 use crate::reply::{Eta, brief, duration};
 use crate::tasks::NextObservation;
 
-/// How often the line is drawn anew while nothing happens: it shows seconds.
+/// How often to redraw the line while nothing happens, because it counts seconds.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How much of what goes on is shown before anything else gives way to it.
+/// Columns that the current activity gets before other parts are shortened.
 const MOST_KEPT: usize = 24;
 
-/// How much of a wait is shown.
+/// How much of a wait to show.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Show {
     Nothing,
-    /// Without a terminal, at most one line in this time.
+    /// Without a terminal, at most one line in this interval.
     Progress {
         every: Duration,
     },
@@ -33,24 +32,24 @@ pub(super) enum Show {
 #[derive(Debug)]
 pub(super) struct Live {
     show: Show,
-    /// The terminal, where there is one, can draw a line anew.
+    /// Whether the terminal can redraw a line.
     draws: bool,
     drawn: bool,
     told: Key,
     told_at: Option<Duration>,
 }
 
-/// What must change for a new line to be worth it.
+/// What must change before a new line is printed.
 type Key = (State, Phase);
 
 impl Live {
     pub(super) fn new(show: Show, env: &Env) -> Self {
         let draws = env.text("TERM") != Some("dumb");
-        // That it starts goes without saying.
+        // Nobody needs to be told that it starts.
         Self { show, draws, drawn: false, told: (State::Working, Phase::Starting), told_at: None }
     }
 
-    /// Shows where the tasks are; says when it wants to look again.
+    /// Shows the state of the tasks and returns when to update it.
     pub(super) fn show(&mut self, views: &[View]) -> NextObservation {
         let Show::Progress { every } = self.show else { return NextObservation::OnChange };
         let Some(open) = views.iter().find(|view| !view.state().is_final()) else {
@@ -59,7 +58,7 @@ impl Live {
         let line = Line::of(views, open, clock::now());
         match terminal::stderr_width().filter(|_| self.draws) {
             Some(width) => {
-                // One column stays free: some terminals wrap when the last is used.
+                // Leave one column free: some terminals wrap when the last one is used.
                 let width = width.saturating_sub(1);
                 print::note_part(&format!("\r{}\u{1b}[K", drawn(&line.within(width), width)));
                 self.drawn = true;
@@ -72,7 +71,7 @@ impl Live {
     fn tell(&mut self, text: &str, key: Key, every: Duration) -> NextObservation {
         let now = clock::monotonic();
         let next = self.told_at.map_or(Duration::ZERO, |at| at + every);
-        // Its end is told by its result.
+        // The result itself shows the end.
         if key == self.told || key.1 == Phase::Finished {
             return NextObservation::OnChange;
         }
@@ -85,7 +84,7 @@ impl Live {
         NextObservation::OnChange
     }
 
-    /// Leaves the terminal as it was.
+    /// Clears the line.
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             print::note_part("\r\u{1b}[K");
@@ -97,17 +96,17 @@ fn key(view: &View) -> Key {
     (view.state(), view.progress.as_ref().map_or(Phase::Starting, |progress| progress.phase))
 }
 
-/// What there is to show of a wait, part by part.
+/// The parts of the progress line.
 #[derive(Debug, Default)]
 struct Line {
-    /// How many of several tasks are done.
+    /// How many of several tasks have ended.
     others: Option<String>,
     id: String,
     elapsed: String,
-    /// How far it is.
+    /// Progress so far, in a few words.
     brief: Option<String>,
     eta: Option<Eta>,
-    /// What it does now.
+    /// The current activity.
     what: String,
 }
 
@@ -135,8 +134,8 @@ impl Line {
         self.joined(Some(&self.id), left)
     }
 
-    /// As much as leaves room for the beginning of what goes on: how the rest of the time is known goes first, then
-    /// that time, then the name of the task, which was printed when it started.
+    /// Drops parts until the current activity has room: first the source of the time estimate, then the
+    /// estimate, then the id of the task, which was printed when it started.
     fn within(&self, width: usize) -> String {
         let short = || self.eta.as_ref().map(Eta::short);
         let all = [
@@ -158,7 +157,7 @@ impl Line {
     }
 }
 
-/// Whole seconds: anything finer would only flicker.
+/// Rounds to whole seconds, so that the line does not flicker.
 fn seconds(millis: u64) -> String {
     if millis < 60_000 { format!("{}s", millis / 1000) } else { duration(millis) }
 }

@@ -1,5 +1,4 @@
-//! `delegator results`: what came of a task, with as much of its output as
-//! asked for.
+//! `delegator results`: shows the result of a task, with output on request.
 
 use crate::tasks;
 use clap::Args;
@@ -11,19 +10,19 @@ use crate::host::clock;
 use crate::reading::ResultsRequest;
 use crate::reply::{self, Facts, ResultMeta, TaskResult};
 
-/// Bytes of output, unless told otherwise.
+/// Bytes of output by default.
 const OUTPUT: u64 = 16_384;
 
 #[derive(Debug, Args)]
 pub(super) struct Results {
     id: String,
-    /// Include what it printed, its beginning and its end
+    /// Include the beginning and the end of the output
     #[arg(long)]
     output: bool,
-    /// Include its last events, as the agent wrote them
+    /// Include the last raw events of the agent
     #[arg(long)]
     events: bool,
-    /// How much of the output at most, both streams together [default: 16384]
+    /// Include at most this many bytes of output, both streams together [default: 16384]
     #[arg(long, value_name = "BYTES", requires = "output", value_parser = clap::value_parser!(u64).range(1..=65_536))]
     max_output_bytes: Option<u64>,
 }

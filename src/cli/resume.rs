@@ -1,4 +1,4 @@
-//! `delegator resume`: goes on with the thread of an earlier task.
+//! `delegator resume`: continues the thread of an earlier task.
 
 use clap::{Arg, Args};
 
@@ -10,8 +10,8 @@ use crate::submit::{self, ResumeRequest};
 
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("task", |arg| arg.help("What is to be done next: several words are joined by spaces, `-` reads it from standard input [default: continue]")),
-    mut_arg("cwd", |arg| arg.help("Where: a directory [default: as before]")),
+    mut_arg("task", |arg| arg.help("What to do next; several words are joined by spaces, `-` reads standard input [default: continue]")),
+    mut_arg("cwd", |arg| arg.help("Directory to work in [default: as before]")),
     mut_arg("agent", as_before),
     mut_arg("sandbox", as_before),
     mut_arg("network", as_before),
@@ -23,14 +23,14 @@ use crate::submit::{self, ResumeRequest};
     mut_arg("skip_git_repo_check", as_before),
 )]
 pub(super) struct Resume {
-    /// The task to go on with, or the id of its agent's thread
+    /// The task to continue, or the id of its agent's thread
     #[arg(value_name = "TASK_OR_THREAD")]
     of: String,
     #[command(flatten)]
     args: TaskArgs,
 }
 
-/// What a new task starts with and this one goes on with.
+/// Says that the option's default is the value of the earlier task.
 fn as_before(arg: Arg) -> Arg {
     let about = arg.get_help().map(ToString::to_string).unwrap_or_default();
     arg.help(format!("{about} [default: as before]"))

@@ -1,4 +1,4 @@
-//! `delegator run`: starts a task, and waits for it where asked to.
+//! `delegator run`: starts a task and, with `--wait`, waits for it.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Run {
     }
 }
 
-/// Says what was taken in, or, after a wait, what came of it.
+/// Prints the id of the accepted task or, after a wait, its result.
 pub(super) fn answer(
     call: &Call,
     context: &mut Context,
@@ -73,18 +73,18 @@ pub(super) fn answer(
     }
 }
 
-/// The report with what only the one who submitted knows.
+/// The report, with what only the submitter knows.
 fn with_submission(accepted: &Accepted, report: Report) -> Report {
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     Report { deduplicated: accepted.deduplicated, warnings, ..report }
 }
 
-/// For the person at the terminal; a script reads the id alone.
+/// Notes for a person; a script reads only the id.
 fn acknowledge(context: &Context, accepted: &Accepted) {
     if accepted.deduplicated {
-        print::note("the same request was taken in before; this is its task");
+        print::note("the same request was submitted before; this is its task");
     } else if accepted.state == State::Pending && context.config.max_concurrent > 0 {
-        print::note("it waits in the queue for a free slot");
+        print::note("the task is queued until a slot is free");
     }
     for warning in &accepted.warnings {
         print::note(&format!("warning: {warning}"));

@@ -1,4 +1,4 @@
-//! `delegator schema`: the JSON Schemas of all replies, and of what tools take.
+//! `delegator schema`: prints the JSON Schemas of all replies and of tool inputs.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::reply;
 
 #[derive(Debug, Args)]
 pub(super) struct Schema {
-    /// Only the schema of this name, or of this tool or command
+    /// Print only this schema, or the one of this tool or command
     #[arg(value_parser = names(), hide_possible_values = true)]
     name: Option<String>,
-    /// What the tools take, instead of what they reply
+    /// Print the schemas of tool inputs instead of replies
     #[arg(long)]
     input: bool,
 }
@@ -35,7 +35,7 @@ impl Schema {
                 Some(schema) => print::document(&schema),
                 None => {
                     let known = tools::names().collect::<Vec<_>>().join(", ");
-                    return Err(usage_errors::bad(format!("`{name}` is no tool"), format!("known: {known}")));
+                    return Err(usage_errors::bad(format!("no tool `{name}`"), format!("known: {known}")));
                 }
             },
         }

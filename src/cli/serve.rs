@@ -1,4 +1,4 @@
-//! `delegator serve`: the MCP server, for clients.
+//! `delegator serve`: runs the MCP server.
 
 use std::net::{AddrParseError, SocketAddr};
 
@@ -13,13 +13,13 @@ use crate::mcp::Ended;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Which tools to list: `default`, or `all`, which adds the primitives
+    /// Tools to list: `default`, or `all`, which adds the primitives
     #[arg(long, value_name = "PROFILE")]
     tools: Option<ToolProfile>,
     /// Serve any number of clients over HTTP at this address, such as 127.0.0.1:8931; port 0 takes a free one
     ///
-    /// Clients send `Authorization: Bearer TOKEN`. The token is made once and
-    /// kept in `http-token` in the home of delegator, for its owner to read.
+    /// Clients send `Authorization: Bearer TOKEN`. The token is created once and
+    /// stored in `http-token` in delegator's home, readable only by its owner.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     http: Option<SocketAddr>,
 }
@@ -32,7 +32,7 @@ impl Serve {
             None => {
                 if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
                     print::note(
-                        "delegator: this speaks MCP on standard input; docs/clients.md says how a client starts it",
+                        "delegator: this command speaks MCP on standard input; docs/clients.md explains how a client starts it",
                     );
                 }
                 crate::mcp::serve(call.env.clone(), profile).map_err(|error| unable(&error))?;
@@ -41,7 +41,7 @@ impl Serve {
         }
     }
 
-    /// The option goes before the variable, the variable before the configuration.
+    /// The option overrides the variable, which overrides the configuration.
     fn profile(&self, env: &Env) -> Result<ToolProfile, Failure> {
         if let Some(asked) = self.tools {
             return Ok(asked);
@@ -51,7 +51,7 @@ impl Serve {
             Some(Err(message)) => {
                 Err(usage_errors::bad(format!("{}: {message}", env::TOOLS), "unset it, or correct it"))
             }
-            // A configuration that cannot be read is told by every call.
+            // Every call reports a configuration that cannot be read.
             None => Ok(Config::load(env).unwrap_or_default().profile()),
         }
     }
@@ -70,7 +70,7 @@ fn http(call: &Call, address: SocketAddr, profile: ToolProfile) -> Result<Exit, 
     }
 }
 
-/// An address with its port; `localhost` is the one that every machine has.
+/// Parses an address with its port; `localhost` means 127.0.0.1.
 fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
     match text.strip_prefix("localhost:") {
         Some(port) => format!("127.0.0.1:{port}").parse(),
@@ -79,5 +79,5 @@ fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
 }
 
 fn unable(error: &std::io::Error) -> Failure {
-    Failure::new(Code::Internal, Exit::Machine, format!("the server could not go on: {error}"), None)
+    Failure::new(Code::Internal, Exit::Machine, format!("the server stopped: {error}"), None)
 }

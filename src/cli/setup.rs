@@ -1,5 +1,4 @@
-//! `delegator setup`: makes recorded terminals the usual ones, and takes that
-//! back.
+//! `delegator setup`: makes VS Code or a shell record every new terminal, and undoes that.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -22,19 +21,19 @@ pub(super) struct Setup {
 
 #[derive(Debug, Subcommand)]
 enum Target {
-    /// Make a recorded terminal the default one of VS Code
+    /// Record every new terminal of VS Code
     Vscode {
         #[command(flatten)]
         how: How,
-        /// Another settings file, such as that of VSCodium
+        /// Change this settings file instead, such as that of VSCodium
         #[arg(long, value_name = "FILE")]
         settings: Option<PathBuf>,
     },
-    /// Record every interactive shell, from its start-up file
+    /// Record every interactive shell by changing its start-up file
     Shell {
         #[command(flatten)]
         how: How,
-        /// Which shell: bash, zsh or fish [default: yours]
+        /// Shell to set up: bash, zsh or fish [default: yours]
         #[arg(long, value_parser = ["bash", "zsh", "fish"], hide_possible_values = true)]
         shell: Option<String>,
     },
@@ -42,10 +41,10 @@ enum Target {
 
 #[derive(Debug, Args)]
 struct How {
-    /// Take it back
+    /// Undo the setup
     #[arg(long)]
     undo: bool,
-    /// Say what would be done, and do nothing
+    /// Show what would be changed without changing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -78,11 +77,11 @@ impl Setup {
     }
 }
 
-/// Where this program is to be found later: by the name it is called by, which
-/// a newer version takes over, else where it is now.
+/// The path to write into settings: the name on `PATH` if it leads here, because an update keeps it, or else
+/// the current path.
 fn program(call: &Call) -> Result<PathBuf, Failure> {
     let own = std::env::current_exe().map_err(|error| {
-        usage_errors::bad("this program cannot find itself", format!("call it by its path: {error}"))
+        usage_errors::bad("the path of this program is unknown", format!("call it by its path: {error}"))
     })?;
     let same = |path: &Path| {
         let which = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));

@@ -1,4 +1,4 @@
-//! `delegator status`: what is running, what waits, what ended lately.
+//! `delegator status`: shows running, queued and recently finished tasks.
 
 use std::path::{Path, PathBuf};
 
@@ -14,25 +14,25 @@ use crate::reply::{StatusSnapshot, duration};
 use crate::tasks;
 use crate::text::plain;
 
-/// Below this, a line has room for the task's own words and no more.
+/// On narrower terminals, a line shows only the task's text.
 const WIDE: usize = 100;
-/// Below this, not even for how long it took.
+/// On narrower terminals, a line does not show the duration either.
 const NARROW: usize = 60;
 const LONGEST_PROJECT: usize = 20;
-/// What a resumed task without words of its own is for.
+/// The title of a resumed task without a text of its own.
 const CONTINUE: &str = "(continue)";
 
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Only this task
+    /// Show only this task
     id: Option<String>,
-    /// The tasks of all projects, not only of this one
+    /// Show the tasks of all projects
     #[arg(long, conflicts_with = "id")]
     all: bool,
-    /// How many finished tasks at most
+    /// Show at most this many finished tasks
     #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "id")]
     limit: u32,
-    /// With the last 5 lines of every run
+    /// Show the last 5 lines of every run
     #[arg(short, long)]
     verbose: bool,
 }
@@ -58,13 +58,13 @@ impl Status {
 fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     let place = match project {
         None => "anywhere".to_owned(),
-        Some(gone) if gone.as_os_str().is_empty() => "in this directory, which is gone".to_owned(),
+        Some(gone) if gone.as_os_str().is_empty() => "in this directory, which no longer exists".to_owned(),
         Some(project) => format!("in {}", plain::line(&project.display().to_string(), usize::MAX)),
     };
     let counts = &data.summary;
     if counts.running + counts.queued + counts.recently_completed + data.more_ended == 0 {
         return format!(
-            "no tasks {place}\n`delegator run` starts one, `delegator status --all` looks everywhere\n"
+            "no tasks {place}\n`delegator run` starts one, `delegator status --all` lists those of all projects\n"
         );
     }
     let width = print::width();
@@ -82,7 +82,7 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
         }
     };
     let counts =
-        format!("{} running, {} queued, {ended} ended lately{more}, {place}", counts.running, counts.queued);
+        format!("{} running, {} queued, {ended} finished{more}, {place}", counts.running, counts.queued);
     format!("{rows}{counts}\n{}", warnings(data))
 }
 
@@ -93,9 +93,9 @@ struct Line {
     agent: String,
     what: String,
     now: String,
-    /// Of a list of several.
+    /// For one line of a list.
     project: Option<String>,
-    /// What it printed last, where that was asked for.
+    /// The last lines of output, if asked for.
     last: Vec<String>,
 }
 
@@ -168,13 +168,13 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
     std::iter::once(Line { task, state, time, agent, what, now, project, last }).chain(lines).collect()
 }
 
-/// Set in below their task.
+/// The last lines of a task, indented below it.
 fn last_lines(lines: &[String], width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     lines.iter().map(|line| drawn(&format!("    | {line}"), width) + "\n").collect()
 }
 
-/// The last name of a path is what people call a project.
+/// The name of a project: the last component of its path.
 fn short(project: &Path) -> String {
     let name = project.file_name().map_or_else(|| project.to_string_lossy(), |name| name.to_string_lossy());
     plain::line(&name, LONGEST_PROJECT)
@@ -184,7 +184,7 @@ fn warnings(data: &StatusSnapshot) -> String {
     data.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect()
 }
 
-/// One task, one fact a line.
+/// Describes one task, one fact per line.
 fn detail(data: &StatusSnapshot) -> String {
     let Some(line) = rows(data).into_iter().nth(1) else { return String::new() };
     let id = line.task.clone();
@@ -203,7 +203,7 @@ fn detail(data: &StatusSnapshot) -> String {
         }
     }
     if ended.is_some_and(|task| task.pinned) {
-        text.push_str("pinned: yes, it is kept whatever its age\n");
+        text.push_str("pinned: yes, kept regardless of age\n");
     }
     if let Some(progress) = data.tasks.first().and_then(|task| task.progress.as_ref()) {
         if let Some(eta) = &progress.eta {

@@ -1,9 +1,7 @@
-//! `delegator supervise`, hidden: what this program starts itself as, one per
-//! run. It has no standard error: what it has to say, which is rare, goes to the
-//! run's `supervisor.log`.
+//! `delegator supervise` (hidden): the supervisor process, one per run. It has no standard error; its messages
+//! go to the run's `supervisor.log`.
 //!
-//! Read by hand: a supervisor's memory is what it touches, and there may be
-//! many of them.
+//! Its arguments are parsed by hand: many supervisors may run at once, and the full parser costs memory.
 
 use crate::autopilot;
 use crate::execution;
@@ -23,7 +21,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     let exit = match supervise(args) {
         Ok(()) => Exit::Done,
         Err(failure) => {
-            // Somebody who typed the word sees it; a supervisor of ours has only the file.
+            // For a person who typed the command; a real supervisor writes only to its file.
             print::note(&format!("delegator: {}", failure.message));
             execution::log_problem(&dir, &failure.message);
             failure.exit
@@ -32,10 +30,10 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Takes exactly what `host::spawn` writes: nobody else calls it.
+/// Parses exactly the arguments that `host::spawn` writes, because nothing else starts it.
 fn supervise(args: &[OsString]) -> Result<(), Failure> {
     let unknown =
-        || usage_errors::bad("`supervise` is started by delegator itself", "`delegator run` starts a task");
+        || usage_errors::bad("only delegator itself starts `supervise`", "`delegator run` starts a task");
     let [_, _, lock, descriptor, attempts, attempt, run_dir] = args else { return Err(unknown()) };
     let number = |text: &OsStr| text.to_str().and_then(|text| text.parse::<u32>().ok());
     match (lock == "--lock-fd", number(descriptor), attempts == "--attempt", number(attempt)) {

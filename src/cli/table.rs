@@ -1,17 +1,17 @@
-//! Text in columns, by display width, without colour.
+//! Lays out text in columns by display width, without colour.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::redact;
 
 const GAP: usize = 2;
-/// The last two columns give way down to this; then whole lines are cut.
+/// The last two columns shrink to this width; after that, whole lines are cut.
 const LEAST: usize = 8;
 
-/// Aligned lines, none of them longer than `width`: the last two columns, which
-/// hold words, share what the others leave.
+/// Aligned lines, none longer than `width`. The last two columns hold text and share the space that the
+/// others leave.
 ///
-/// Secrets go first: the half that is left of one is not known for what it is.
+/// Redacts before cutting, because half a secret is not recognised.
 pub(super) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let told = |row: &Vec<String>| row.iter().map(|cell| redact::text(cell).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(told).collect();
@@ -37,7 +37,7 @@ pub(super) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     text
 }
 
-/// Takes from the wider of the last two columns until the line fits.
+/// Shrinks the wider of the last two columns until the line fits.
 fn shrink(widths: &mut [usize], width: usize) {
     let taken: usize = widths.iter().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP);
     let words = widths.len().saturating_sub(2);
@@ -49,12 +49,12 @@ fn shrink(widths: &mut [usize], width: usize) {
     }
 }
 
-/// A text that may quote secrets, as it may be drawn in so many columns.
+/// Redacts `text` and cuts it to `width` columns.
 pub(super) fn drawn(text: &str, width: usize) -> String {
     fit(&redact::text(text), width)
 }
 
-/// The text, or as much of it as `width` columns show, `…` at its end.
+/// Cuts the text to `width` columns, ending in `…` if anything was cut.
 fn fit(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -1,5 +1,4 @@
-//! The options that `run` and `resume` share: what to do, where, by whom, and
-//! how long to wait for it.
+//! The options that `run` and `resume` share.
 
 use std::fs;
 use std::io;
@@ -14,79 +13,79 @@ use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::Failure;
 use crate::model::{AgentName, Sandbox};
-use crate::submit::{Caller, RequestedLimits, StartRequest};
+use crate::submit::{RequestedLimits, StartRequest};
 
-/// More of a task than this is not read from standard input; far less is taken.
+/// The most that is read from standard input. The limit of a task is far lower.
 const LONGEST_INPUT: u64 = 64 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct TaskArgs {
-    /// What is to be done: several words are joined by spaces, `-` reads it from standard input
+    /// What to do; several words are joined by spaces, `-` reads standard input
     #[arg(value_name = "TASK")]
     task: Vec<String>,
-    /// Who does it: `codex`, `command` (the task is a shell command line), or `replay` (a recording)
+    /// Agent to use: `codex`, `command` (the task is a shell command line), or `replay` (a recording)
     #[arg(long, value_parser = agent(), hide_possible_values = true)]
     agent: Option<AgentName>,
-    /// Where: a directory [default: this one]
+    /// Directory to work in [default: the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// What the agent may touch: `read-only`, `workspace-write`, or `danger-full-access`
+    /// What the agent may access: `read-only`, `workspace-write`, or `danger-full-access`
     #[arg(long, value_parser = sandbox(), hide_possible_values = true)]
     sandbox: Option<Sandbox>,
     /// Let the agent's commands use the network
     #[arg(long)]
     network: bool,
-    /// The model, in the agent's own spelling
+    /// Model, as the agent names it
     #[arg(long)]
     model: Option<String>,
-    /// How hard the model is to think, in the agent's own spelling
+    /// Reasoning effort, as the agent names it
     #[arg(long, value_name = "LEVEL")]
     effort: Option<String>,
-    /// Set a key of the agent's own configuration; may be given more than once
+    /// Set a key of the agent's configuration; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     config: Vec<String>,
-    /// A further directory the agent may write to; may be given more than once
+    /// Let the agent also write to this directory; may be repeated
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
-    /// What the agent is to be, in a few words
+    /// Role to give the agent, in a few words
     #[arg(long)]
     role: Option<String>,
-    /// Hand this variable of the environment to the agent; may be given more than once
+    /// Pass this environment variable to the agent; may be repeated
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
-    /// Seconds without a sign of life that end the run
+    /// Stop the run after this many seconds without output
     #[arg(long, value_name = "SECONDS")]
     idle: Option<f64>,
-    /// Seconds after which the run is ended in any case
+    /// Stop the run after this many seconds
     #[arg(long, value_name = "SECONDS")]
     hard: Option<f64>,
-    /// Seconds that one command of the agent may take
+    /// Stop the run if one of the agent's commands takes longer than this
     #[arg(long, value_name = "SECONDS")]
     command_limit: Option<f64>,
-    /// A JSON Schema that the answer has to fit
+    /// JSON Schema that the answer must match
     #[arg(long, value_name = "FILE")]
     output_schema: Option<PathBuf>,
-    /// Run outside a git repository too
+    /// Allow running outside a git repository
     #[arg(long)]
     skip_git_repo_check: bool,
-    /// For `codex_cloud`: the environment in which the service runs the task
+    /// Environment in which `codex_cloud` runs the task
     #[arg(long, value_name = "ID", hide = true)]
     env_id: Option<String>,
-    /// A name to find the task by
+    /// Short name for the task
     #[arg(long)]
     alias: Option<String>,
-    /// The same key with the same request gives the same task, however often it is sent
+    /// Make the request safe to repeat: the same key and request return the same task
     #[arg(long)]
     key: Option<String>,
-    /// Wait for the end and show what came of it
+    /// Wait for the task to end and show its result
     #[arg(long)]
     wait: bool,
-    /// Wait no longer than this; the run goes on
+    /// Stop waiting after this long; the run goes on
     #[arg(long, value_name = "SECONDS", requires = "wait", value_parser = seconds)]
     timeout: Option<Duration>,
 }
 
-/// Whether to wait, and for how long at most.
+/// Whether to wait, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Patience {
     None,
@@ -117,11 +116,8 @@ impl TaskArgs {
             alias: self.alias,
             idempotency_key: self.key,
             env_from: self.env,
-            resume: None,
             env_id: self.env_id,
-            job_of: None,
-            caller: Caller::Person,
-            dedupe: false,
+            ..StartRequest::default()
         })
     }
 }
@@ -146,7 +142,7 @@ fn read_schema(path: PathBuf) -> Result<serde_json::Value, TaskError> {
 }
 
 fn agent() -> impl TypedValueParser<Value = AgentName> {
-    let is_hidden = |agent: AgentName| !agent.abilities().is_offered;
+    let is_hidden = |agent: AgentName| !agent.is_offered();
     PossibleValuesParser::new(
         AgentName::ALL.map(|agent| PossibleValue::new(agent.as_str()).hide(is_hidden(agent))),
     )
@@ -154,11 +150,12 @@ fn agent() -> impl TypedValueParser<Value = AgentName> {
 }
 
 fn sandbox() -> impl TypedValueParser<Value = Sandbox> {
-    PossibleValuesParser::new(Sandbox::ALL.map(Sandbox::as_str)).try_map(|name| name.parse::<Sandbox>())
+    PossibleValuesParser::new(Sandbox::NAMES).try_map(|name| name.parse::<Sandbox>())
 }
 
-/// A number of seconds, with fractions.
+/// Parses a number of seconds, with fractions.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(number).map_err(|_| "not a number of seconds".to_owned())
+    let expected = || "expected a number of seconds such as 300 or 0.5".to_owned();
+    let number: f64 = text.parse().map_err(|_| expected())?;
+    Duration::try_from_secs_f64(number).map_err(|_| expected())
 }

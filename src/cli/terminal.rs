@@ -1,5 +1,4 @@
-//! `delegator terminal`: a shell or a command in a recorded terminal, and a
-//! look at what was recorded.
+//! `delegator terminal`: records a shell or a command in a terminal, and lists and reads recordings.
 
 use crate::reading;
 use std::ffi::OsString;
@@ -22,11 +21,10 @@ use crate::terminals::{self, PartRequest, PartSelector, Program, TerminalError, 
 use crate::text::plain;
 
 const LINES: u64 = 100;
-/// Of one JSON document.
+/// Characters in one JSON document.
 const ROOM: usize = 64 << 10;
 const LONGEST_NAME: usize = 80;
-/// What shells give for a program that they do not find, and for one that is
-/// there and cannot be started.
+/// The exit statuses that shells use for a program that does not exist and for one that cannot be started.
 const NOT_FOUND: u8 = 127;
 const NOT_STARTED: u8 = 126;
 
@@ -38,46 +36,46 @@ const NOT_STARTED: u8 = 126;
 pub(super) struct Terminal {
     #[command(subcommand)]
     look: Option<Look>,
-    /// Call it so, to find it again
+    /// Name the recording
     #[arg(long)]
     name: Option<String>,
-    /// Run this instead of your shell
+    /// Run this command instead of your shell
     #[arg(last = true)]
     command: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Look {
-    /// List the recorded terminals, the last written to first
+    /// List the recorded terminals, most recently used first
     List {
-        /// Instead, the commands that the agent of this task ran
+        /// List the commands that this task's agent ran instead
         task: Option<String>,
     },
-    /// Print what a terminal showed, or a command of an agent printed
+    /// Print what a terminal showed or an agent's command printed
     Read(Read),
 }
 
 #[derive(Debug, Args)]
 struct Read {
-    /// Its id, the beginning of its id, or its name; or a task, with /ITEM for one of its
-    /// commands [default: the terminal last written to, else the last command]
+    /// The recording's id, the beginning of its id, or its name; or a task, with /ITEM for one of
+    /// its commands [default: the most recently used terminal, else the last command]
     id: Option<String>,
-    /// The first N lines
+    /// Print the first N lines
     #[arg(long, value_name = "N", group = "part")]
     head: Option<u64>,
-    /// The last N lines [default: 100]
+    /// Print the last N lines [default: 100]
     #[arg(long, alias = "lines", value_name = "N", group = "part")]
     tail: Option<u64>,
-    /// Everything
+    /// Print everything
     #[arg(long, group = "part")]
     all: bool,
-    /// What came since then: 2026-11-15T09:30:00Z, or 90s, 10m, 2h ago
+    /// Print what was written since then: 2026-11-15T09:30:00Z, or 90s, 10m, 2h ago
     #[arg(long, value_name = "TIME", group = "part")]
     since: Option<String>,
-    /// Go on where an earlier document ended
+    /// Continue where an earlier document ended
     #[arg(long, value_name = "CURSOR", group = "part")]
     cursor: Option<String>,
-    /// As the terminal was sent it, byte for byte
+    /// Print the raw bytes, escape sequences included
     #[arg(long)]
     raw: bool,
 }
@@ -94,8 +92,8 @@ impl Terminal {
 
 fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitCode, Failure> {
     if call.json {
-        let hint = "`terminal list` and `terminal read` take it";
-        return Err(usage_errors::bad("`--json` cannot be used for a terminal that is to be recorded", hint));
+        let hint = "`terminal list` and `terminal read` accept it";
+        return Err(usage_errors::bad("`--json` cannot be used to record a terminal", hint));
     }
     let name = name.map(checked).transpose()?;
     let command = Program::command(words);
@@ -103,7 +101,7 @@ fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitC
     let program = command.unwrap_or_else(|| Program::shell(&call.env));
     if let Some(id) = terminals::surrounding(&call.env) {
         if !is_shell {
-            print::note(&format!("delegator: this is part of {id}, which is recorded already"));
+            print::note(&format!("delegator: already recording as {id}, so this is part of it"));
         }
         return Ok(instead(&program, (env::TERMINAL, id.as_str())));
     }
@@ -114,7 +112,7 @@ fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitC
             }
             Ok(ExitCode::from(u8::try_from(recorded.status).unwrap_or(u8::MAX)))
         }
-        // A person without a terminal is worse off than one without a record.
+        // A terminal without a recording is better than no terminal.
         Err(error @ TerminalError::NoPty(_)) => {
             print::note(&format!("delegator: not recorded: {}", one_line(&error)));
             Ok(instead(&program, (env::TERMINAL, env::UNRECORDED)))
@@ -132,12 +130,12 @@ fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitC
 fn checked(name: String) -> Result<String, Failure> {
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
         let hint = format!("use a short name of printable characters, at most {LONGEST_NAME}");
-        return Err(usage_errors::bad("this cannot be the name of a terminal", hint));
+        return Err(usage_errors::bad("invalid name for a terminal", hint));
     }
     Ok(name)
 }
 
-/// Becomes the program itself.
+/// Replaces this process with the program.
 fn instead(program: &Program, variable: (&str, &str)) -> ExitCode {
     let error = spawn::exec_program(Path::new(&program.path), &program.args, variable);
     print::note(&format!("delegator: failed to start `{}`: {error}", program.path.display()));
@@ -158,7 +156,7 @@ fn list(call: &Call, task: Option<&str>) -> Result<ExitCode, Failure> {
     let data = TerminalList::of(&screens);
     let meta = RegistryMeta { count: Some(data.terminals.len()), ..RegistryMeta::default() };
     let none = match task {
-        Some(_) => "its agent has run no command\n",
+        Some(_) => "its agent has run no commands\n",
         None => "no terminal was recorded\nnext: `delegator terminal` starts one\n",
     };
     call.answer(meta, data, |data| rows(data, none, clock::now()))?;
@@ -218,14 +216,14 @@ impl Read {
             call.whole(RegistryMeta::default(), data)?;
             return Ok(done());
         }
-        // What grows faster than it is printed is printed as far as it was.
+        // A recording that grows faster than it is printed is printed up to the end that it had at the start.
         let mut last = None;
         let mut show = |bytes: &[u8]| {
             last = bytes.last().copied().or(last);
             print::bytes(bytes);
         };
         let damage = recording.pages(part, form, &mut show).map_err(told)?;
-        // A prompt that comes next begins a line of its own.
+        // End the line, so that the next prompt starts on its own.
         if form == TextForm::Plain && print::width().is_some() && last.is_some_and(|last| last != b'\n') {
             print::bytes(b"\n");
         }

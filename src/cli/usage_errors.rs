@@ -1,5 +1,4 @@
-//! What the parser of arguments complains of, as the one line and the hint
-//! that every error has.
+//! Turns errors of the argument parser into a message and a hint, like every other error.
 
 use std::ffi::OsString;
 use std::net::AddrParseError;
@@ -12,7 +11,7 @@ use crate::cli::print;
 use crate::failure::{Code, Exit, Failure};
 use crate::reply::Category;
 
-/// Whether it is no complaint but what was asked for: help, or the version.
+/// Whether this is not an error but the answer to `--help` or `--version`.
 pub(super) fn is_answer(error: &clap::Error) -> bool {
     matches!(
         error.kind(),
@@ -32,7 +31,7 @@ pub(super) fn answer(error: &clap::Error) -> ExitCode {
     ExitCode::from(Exit::Done as u8)
 }
 
-/// `delegator help run` as `delegator run --help`.
+/// Rewrites `delegator help run` to `delegator run --help`.
 pub(super) fn asks_for_help(mut args: Vec<OsString>) -> Vec<OsString> {
     if args.get(1).is_some_and(|verb| verb == "help") {
         args.remove(1);
@@ -41,34 +40,34 @@ pub(super) fn asks_for_help(mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Bad input that no use case ever saw.
+/// An error for invalid input that never reached a use case.
 pub(super) fn bad(message: impl Into<String>, hint: impl Into<String>) -> Failure {
     Failure::new(Code::Validation, Exit::BadInput, message, Some(hint.into()))
 }
 
-/// What is refused, of the command `verb`.
+/// The error of the command `verb`.
 pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
     let given = |kind: ContextKind| error.get(kind).map(words).unwrap_or_default().join(" ");
     let argument = given(ContextKind::InvalidArg);
-    // `--agent <AGENT>` is `--agent` to a reader, and `[NAME]` is `NAME`.
+    // Show `--agent <AGENT>` as `--agent`, and `[NAME]` as `NAME`.
     let name = argument.split_whitespace().next().unwrap_or_default();
     let name = name.trim_end_matches("...").trim_matches(['[', ']', '<', '>']);
     let help = match verb {
         "" => "`delegator --help` lists the commands, `delegator run --help` the options of one".to_owned(),
-        verb => format!("`delegator {verb} --help` lists what it takes"),
+        verb => format!("`delegator {verb} --help` lists its options"),
     };
     match error.kind() {
         ErrorKind::InvalidValue if given(ContextKind::InvalidValue).is_empty() => {
             bad(format!("`{name}` needs a value"), known(error).unwrap_or(help))
         }
         ErrorKind::InvalidValue => {
-            let message = format!("unknown value `{}` for `{name}`", given(ContextKind::InvalidValue));
+            let message = format!("invalid value `{}` for `{name}`", given(ContextKind::InvalidValue));
             bad(message, known(error).unwrap_or(help))
         }
         ErrorKind::UnknownArgument if !argument.starts_with('-') => {
             let hint = match verb {
                 "terminal" => {
-                    "a command goes after `--`, as in `delegator terminal -- ls -l`; `terminal list` and `terminal read` look at what was recorded".to_owned()
+                    "a command goes after `--`, as in `delegator terminal -- ls -l`; `terminal list` and `terminal read` show recordings".to_owned()
                 }
                 _ => help,
             };
@@ -77,9 +76,9 @@ pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
         ErrorKind::UnknownArgument => {
             let dashes = match verb {
                 "run" | "resume" => {
-                    "words that begin with `-` and belong to the task go after `--`; the value of an option is written with `=`, as in `--alias=-x`".to_owned()
+                    "put words of the task that begin with `-` after `--`; write such a value of an option with `=`, as in `--alias=-x`".to_owned()
                 }
-                _ => format!("{help}; a value that begins with `-` is written with `=`, as in `--grep=-v`"),
+                _ => format!("{help}; write a value that begins with `-` with `=`, as in `--grep=-v`"),
             };
             let hint = suggested(error, ContextKind::SuggestedArg);
             bad(format!("unknown option `{argument}`"), hint.unwrap_or(dashes))
@@ -98,10 +97,10 @@ pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
             let value = given(ContextKind::InvalidValue);
             let source = std::error::Error::source(error);
             match source.and_then(|why| expected(why, name)) {
-                Some((why, hint)) => bad(format!("`{value}` is no value for `{name}`: {why}"), hint),
+                Some((why, hint)) => bad(format!("invalid value `{value}` for `{name}`: {why}"), hint),
                 None => {
                     let why = source.map(|why| format!(": {why}")).unwrap_or_default();
-                    bad(format!("`{value}` is no value for `{name}`{why}"), usage(error))
+                    bad(format!("invalid value `{value}` for `{name}`{why}"), usage(error))
                 }
             }
         }
@@ -109,23 +108,23 @@ pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
     }
 }
 
-/// What was not understood, in words, and what would be.
+/// What was expected instead, and a hint with an example.
 fn expected(why: &(dyn std::error::Error + 'static), name: &str) -> Option<(&'static str, String)> {
     if why.is::<ParseFloatError>() {
-        Some(("not a number", format!("give seconds, for example `{name} 900`")))
+        Some(("expected a number of seconds", format!("for example `{name} 900`")))
     } else if why.is::<ParseIntError>() {
-        Some(("not a whole number", format!("for example `{name} 20`")))
+        Some(("expected a whole number", format!("for example `{name} 20`")))
     } else if why.is::<AddrParseError>() {
         Some((
-            "not an address with a port",
-            format!("for example `{name} 127.0.0.1:8765`, or port 0 for any"),
+            "expected an address with a port",
+            format!("for example `{name} 127.0.0.1:8765`; port 0 takes any free port"),
         ))
     } else {
         None
     }
 }
 
-/// The nearest name, and all there are.
+/// A hint with the nearest valid name and all valid names.
 fn known(error: &clap::Error) -> Option<String> {
     let all = words(error.get(ContextKind::ValidValue)?);
     if all.is_empty() {
@@ -139,7 +138,7 @@ fn known(error: &clap::Error) -> Option<String> {
 }
 
 fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    // The nearest of them comes last.
+    // The parser lists the nearest one last.
     let nearest = words(error.get(kind)?).pop()?;
     Some(format!("did you mean `{nearest}`?"))
 }
@@ -152,7 +151,7 @@ fn words(value: &ContextValue) -> Vec<String> {
     }
 }
 
-/// How the command is written, without its long list of options.
+/// The usage line of the command, without its options.
 fn usage(error: &clap::Error) -> String {
     let text = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let line = text.lines().next().unwrap_or_default().trim_start_matches("Usage: ");
@@ -168,14 +167,13 @@ fn first_line(error: &clap::Error) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-/// Which command is meant; empty where there is none.
+/// The command in `args`; empty if there is none.
 pub(super) fn verb(args: &[OsString]) -> &str {
     let words = args.iter().skip(1).filter_map(|arg| arg.to_str());
     words.take_while(|arg| *arg != "--").find(|arg| !arg.starts_with('-')).unwrap_or_default()
 }
 
-/// Whose reply it will be, as a client of the server would call it. Known
-/// before the arguments are parsed, because a refusal is a reply too.
+/// The MCP tool whose reply this command gives. Needed before parsing, because a usage error is a reply too.
 pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
     match verb(args) {
         "run" | "demo" => ("delegate_run", Category::ExecutionAck),

@@ -1,4 +1,4 @@
-//! `delegator wait`: sleeps until tasks are done, and shows what came of them.
+//! `delegator wait`: sleeps until tasks are done and shows their results.
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ use crate::tasks::{self, Until, Waited};
 
 #[derive(Debug, Args)]
 pub(super) struct Wait {
-    /// The tasks to wait for
+    /// Tasks to wait for
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Until one of them is done, instead of all
+    /// Return when any task is done
     #[arg(long)]
     any: bool,
-    /// Wait no longer than this; the runs go on
+    /// Stop waiting after this long; the runs go on
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 }
@@ -58,7 +58,7 @@ impl Wait {
     }
 }
 
-/// Waits, showing where the tasks are. Ctrl-C ends the wait and nothing else.
+/// Waits and shows progress. Ctrl-C ends only the wait.
 pub(super) fn until(
     context: &mut Context,
     ids: &[TaskId],
@@ -78,7 +78,7 @@ pub(super) fn until(
     Ok(waited)
 }
 
-/// The worst of the tasks that are done, unless time was up before. A task that asks something has not ended.
+/// The exit code of the worst finished task, or `StillWorking` if the wait timed out or a task asks a question.
 fn exit(waited: &Waited) -> Exit {
     if waited.exceeded {
         return Exit::StillWorking;
@@ -112,6 +112,6 @@ fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: TextLimits) 
         vec![view.row.id.to_string(), view.state().in_envelope().to_owned(), took, what]
     };
     let rows: Vec<Vec<String>> = waited.iter().map(row).collect();
-    let late = if wait_exceeded { "the time to wait was up\n" } else { "" };
+    let late = if wait_exceeded { "the wait timed out\n" } else { "" };
     format!("{}{late}", table(&rows, print::width()))
 }

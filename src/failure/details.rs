@@ -1,5 +1,4 @@
-//! What of an error a program can act on: a word for the reason, and the
-//! values that the message names.
+//! The machine-readable part of an error: a word for the reason, and the values in the message.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +8,10 @@ use crate::registry::RegistryError;
 use crate::terminals::TerminalError;
 use crate::text::plain;
 
-/// Of one value.
+/// The longest value, in characters.
 const LONGEST: usize = 500;
 
-/// The details of an error; empty where its code says it all.
+/// The details of an error; empty if the code says it all.
 pub(super) fn details(error: &TaskError) -> Map<String, Value> {
     let known = match error {
         TaskError::LongTask { bytes, limit } => {
@@ -175,7 +174,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
     known
 }
 
-/// What a caller wrote comes back in it, and must not act on a screen.
+/// Strips control characters, because details repeat the caller's text.
 fn made_plain(value: &mut Value) {
     match value {
         Value::String(text) => *text = plain::line(text, LONGEST),

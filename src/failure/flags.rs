@@ -1,5 +1,4 @@
-//! What a field of a request is called by whoever wrote it: its own name in a
-//! call of a tool, an option at a shell.
+//! Names of request fields: the tool's field name for MCP clients, the option for a shell.
 
 use crate::context::TaskError;
 use crate::failure::Voice;
@@ -26,13 +25,13 @@ pub(super) fn spoken(field: &str, voice: Voice) -> String {
         (Voice::Shell, "env_from") => "--env".to_owned(),
         (Voice::Shell, "idempotency_key") => "--key".to_owned(),
         (Voice::Shell, "command") => "--command-limit".to_owned(),
-        // A verb of its own.
+        // A command, not an option.
         (Voice::Shell, "resume") => "resume".to_owned(),
         (Voice::Shell, field) => format!("--{}", field.replace('_', "-")),
     }
 }
 
-/// The message about `field` in the words of `voice`.
+/// Replaces the name of `field` in `message` with the one that `voice` uses.
 pub(super) fn worded(message: &str, field: &str, voice: Voice) -> String {
     message.replace(&format!("`{field}`"), &format!("`{}`", spoken(field, voice)))
 }

@@ -1,4 +1,4 @@
-//! Runs the server: over standard input and output, until the client is gone.
+//! Runs the server over standard input and output until the client is gone.
 
 use std::io;
 use std::sync::Arc;
@@ -17,11 +17,10 @@ use crate::mcp::protocol::Input;
 use crate::mcp::protocol::Server;
 use crate::mcp::protocol::{MOST_CALLS, Shared};
 
-/// How long answers on their way may take when the client says no more.
+/// How long to keep writing answers after the client has closed its input.
 pub(crate) const LEAVE: Duration = Duration::from_secs(2);
 
-/// Serves one client on standard input and output. Returns when it is gone; any
-/// other end is an error.
+/// Serves one client on standard input and output. Returns when the client is gone; any other end is an error.
 pub(crate) fn serve(env: Env, profile: ToolProfile) -> io::Result<()> {
     let runtime = runtime()?;
     let (ended, read) = runtime.block_on(async {
@@ -41,7 +40,7 @@ pub(crate) fn serve(env: Env, profile: ToolProfile) -> io::Result<()> {
                 settled.store(true, Ordering::Relaxed);
                 tokio::select! {
                     ended = running.waiting() => ended.map_or_else(|e| e.to_string(), |why| format!("{why:?}")),
-                    () = unheard.cancelled() => "nobody reads its standard output".to_owned(),
+                    () = unheard.cancelled() => "standard output is closed".to_owned(),
                     () = leave(&left) => String::new(),
                 }
             }
@@ -50,20 +49,19 @@ pub(crate) fn serve(env: Env, profile: ToolProfile) -> io::Result<()> {
         let ended = if left.is_cancelled() { Ok(()) } else { Err(io::Error::other(ended)) };
         (ended, read)
     });
-    // A call that is still at it owns no run: nobody waits for it.
+    // Do not wait for calls in progress: none of them owns a run.
     runtime.shutdown_background();
     read.settle();
     ended
 }
 
-/// Returns some time after the client has gone: it may still read answers on
-/// their way, but nobody waits for ever until it does.
+/// Returns a limited time after the client has closed its input, because it may still read answers.
 async fn leave(gone: &CancellationToken) {
     gone.cancelled().await;
     tokio::time::sleep(LEAVE).await;
 }
 
-/// One thread for all talking; calls get theirs as they come.
+/// One thread for the protocol; each call gets a thread of its own.
 pub(crate) fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(MOST_CALLS).build()
 }

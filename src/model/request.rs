@@ -164,7 +164,7 @@ pub(crate) enum AgentName {
 }
 
 impl AgentName {
-    /// The agents that are offered in lists and schemas.
+    /// The agents that are listed and that clients may use.
     pub(crate) const OFFERED: [AgentName; 3] = [AgentName::Codex, AgentName::Command, AgentName::Replay];
     pub(crate) const ALL: [AgentName; 5] = [
         AgentName::Codex,
@@ -174,7 +174,11 @@ impl AgentName {
         AgentName::Autopilot,
     ];
 
-    pub(crate) fn as_str(self) -> &'static str {
+    pub(crate) fn is_offered(self) -> bool {
+        Self::OFFERED.contains(&self)
+    }
+
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             AgentName::Codex => "codex",
             AgentName::CodexCloud => "codex_cloud",
@@ -198,7 +202,7 @@ impl Sandbox {
     pub(crate) const ALL: [Sandbox; 3] =
         [Sandbox::ReadOnly, Sandbox::WorkspaceWrite, Sandbox::DangerFullAccess];
 
-    pub(crate) fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Sandbox::ReadOnly => "read-only",
             Sandbox::WorkspaceWrite => "workspace-write",
@@ -218,6 +222,19 @@ pub(crate) struct UnknownName {
 
 macro_rules! named {
     ($type:ty, $what:literal, $known:ident) => {
+        impl $type {
+            /// The names in lists and schemas.
+            pub(crate) const NAMES: [&'static str; <$type>::$known.len()] = {
+                let mut names = [""; <$type>::$known.len()];
+                let mut at = 0;
+                while at < names.len() {
+                    names[at] = <$type>::$known[at].as_str();
+                    at += 1;
+                }
+                names
+            };
+        }
+
         impl FromStr for $type {
             type Err = UnknownName;
 
@@ -226,7 +243,7 @@ macro_rules! named {
                 found.ok_or_else(|| UnknownName {
                     what: $what,
                     given: text.to_owned(),
-                    known: <$type>::$known.into_iter().map(|one| one.as_str()).collect(),
+                    known: <$type>::NAMES.to_vec(),
                 })
             }
         }

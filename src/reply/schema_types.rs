@@ -32,8 +32,4 @@ string!(
     "RunId",
     json_schema!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{9}_[0-9a-f]{12}$" })
 );
-string!(
-    AgentName,
-    "AgentName",
-    json_schema!({ "type": "string", "enum": AgentName::OFFERED.map(AgentName::as_str) })
-);
+string!(AgentName, "AgentName", json_schema!({ "type": "string", "enum": AgentName::NAMES }));

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::agents::{self, Platform, Program, TaskText};
@@ -21,7 +22,8 @@ use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
 
 /// What a caller asks for. Absent fields take the configuration's defaults.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct StartRequest {
     pub(crate) agent: Option<AgentName>,
     pub(crate) task: String,
@@ -35,18 +37,23 @@ pub(crate) struct StartRequest {
     pub(crate) reasoning_effort: Option<String>,
     pub(crate) config_overrides: Vec<String>,
     pub(crate) output_schema: Option<Value>,
+    #[serde(rename = "timeout")]
     pub(crate) limits: RequestedLimits,
     pub(crate) alias: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) env_from: Vec<String>,
+    #[serde(skip)]
     pub(crate) resume: Option<Resumed>,
     /// Where a service runs it.
+    #[serde(skip)]
     pub(crate) env_id: Option<String>,
     /// Set if a coordinator starts this task as one of its jobs.
+    #[serde(skip)]
     pub(crate) job_of: Option<ParentTask>,
+    #[serde(skip)]
     pub(crate) caller: Caller,
-    /// Treat an identical request from a moment ago as this one.
-    pub(crate) dedupe: bool,
+    /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
+    pub(crate) dedupe: Option<bool>,
 }
 
 /// The coordinator that starts a job, and the runs around it.
@@ -57,7 +64,8 @@ pub(crate) struct ParentTask {
 }
 
 /// Limits in seconds, as the caller gave them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct RequestedLimits {
     pub(crate) idle_s: Option<f64>,
     pub(crate) hard_s: Option<f64>,
@@ -187,7 +195,7 @@ fn check_offered(config: &Config, agent: AgentName, ask: &StartRequest) -> Resul
         (Caller::Client(_), TaskText::Recording) if !agents::is_shipped(&ask.task) => {
             Err(TaskError::ForeignRecording)
         }
-        (Caller::Client(_), _) if !agent.abilities().is_offered => Err(TaskError::NotYet(vec!["agent"])),
+        (Caller::Client(_), _) if !agent.is_offered() => Err(TaskError::NotYet(vec!["agent"])),
         (Caller::Client(_) | Caller::Person, _) => Ok(()),
     }
 }

@@ -60,7 +60,8 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeRequest) -> Result<Acc
     let (ask, lowered) = match &before {
         Some(before) => inherit(resume.ask, before, &Allowed::now(context)),
         None => {
-            (StartRequest { agent: resume.ask.agent.or(Some(AgentName::Codex)), ..resume.ask }, Vec::new())
+            let resumes = || AgentName::OFFERED.into_iter().find(|agent| agent.abilities().resumes);
+            (StartRequest { agent: resume.ask.agent.or_else(resumes), ..resume.ask }, Vec::new())
         }
     };
     let mut accepted = start(context, StartRequest { resume: Some(resumed), ..ask })?;

@@ -13,6 +13,7 @@ use crate::model::{Request, State, TaskId};
 use crate::reading::look_up;
 use crate::registry::{Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
+use crate::submit::caller::Caller;
 use crate::submit::resolve::{StartRequest, resolve};
 
 /// With less free space, not even the record of a failure is sure to fit.
@@ -45,7 +46,8 @@ impl Accepted {
 
 /// Accepts the task. When this returns, it survives any crash.
 pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted, TaskError> {
-    let same_within = ask.dedupe.then_some(SAME);
+    let by_default = matches!(ask.caller, Caller::Client(_)) && ask.idempotency_key.is_none();
+    let same_within = ask.dedupe.unwrap_or(by_default).then_some(SAME);
     let (request, environment) = resolve(context, ask)?;
     // A command may well be meant to run twice.
     let same_within = same_within.filter(|_| !request.agent.abilities().is_command_line());

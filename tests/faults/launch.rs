@@ -200,6 +200,6 @@ fn an_id_that_cannot_be_written_is_told_on_the_other_stream() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(6), ""));
     let [row] = &phase.rows()[..] else { panic!("one task") };
     let lines: Vec<&str> = ran.stderr.lines().collect();
-    assert_eq!(lines[0], format!("delegator: the task was taken in as {}", row.id), "{}", ran.stderr);
+    assert_eq!(lines[0], format!("delegator: the task was accepted as {}", row.id), "{}", ran.stderr);
     assert_eq!(phase.env.await_final(&row.id), "completed");
 }

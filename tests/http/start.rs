@@ -96,7 +96,7 @@ fn a_port_in_use_is_said_in_one_line() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let line = format!("failed to listen on `{address}`: Address already in use (os error 98)");
-    check(&env, &address, 6, &line, "choose another port; 0 takes any that is free");
+    check(&env, &address, 6, &line, "choose another port; 0 takes any free port");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_token_that_others_can_read_is_not_used() {
     let file = env.home().join("http-token");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let line = format!("`{}` can be read by other users (mode 644)", file.display());
-    let hint = "remove it: the next start makes a new one, which clients then have to be given";
+    let hint = "remove it: the next start makes a new one, which you then give to your clients";
     check(&env, "127.0.0.1:0", 6, &line, hint);
 }
 

@@ -116,7 +116,7 @@ fn codex_outside_git_needs_to_be_told() {
 fn a_task_has_to_say_something_and_not_too_much() {
     let env = TestEnv::new();
     for task in [&[][..], &[""], &["  ", "\n"]] {
-        let told = Told { message: "the task is empty", hint: "say what is to be done", ..BAD };
+        let told = Told { message: "the task is empty", hint: "say what the agent should do", ..BAD };
         check(&env, &[&["run", "--agent", "command"], task].concat(), &told);
     }
     let long = env.root().join("long");
@@ -140,18 +140,18 @@ fn an_unknown_name_gets_the_nearest_known_one() {
     let cases: [(&[&str], &str, &str); 7] = [
         (
             &["run", "--agent", "comand", "x"],
-            "unknown value `comand` for `--agent`",
+            "invalid value `comand` for `--agent`",
             "did you mean `command`?",
         ),
         (
             &["run", "--agent", "zebra", "x"],
-            "unknown value `zebra` for `--agent`",
+            "invalid value `zebra` for `--agent`",
             "known: codex, command, replay",
         ),
-        (&["run", "--sandbox", "readonly", "x"], "unknown value `readonly` for `--sandbox`", "`read-only`"),
+        (&["run", "--sandbox", "readonly", "x"], "invalid value `readonly` for `--sandbox`", "`read-only`"),
         (&["run", "--sandbx", "read-only", "x"], "unknown option `--sandbx`", "did you mean `--sandbox`?"),
         (&["statsu"], "unknown command `statsu`", "did you mean `status`?"),
-        (&["schema", "delegate_rnu"], "unknown value `delegate_rnu` for `NAME`", "`delegate_run`"),
+        (&["schema", "delegate_rnu"], "invalid value `delegate_rnu` for `NAME`", "`delegate_run`"),
         (&["run", "--agent", "replay", "fix-tset"], "there is no recording `fix-tset`", "`fix-test`"),
     ];
     for (args, message, hint) in cases {
@@ -166,7 +166,7 @@ fn a_word_in_the_wrong_place_is_told_where_it_goes() {
         (&["terminal", "ls", "-l"], "unexpected argument `ls`", "`delegator terminal -- ls -l`"),
         (&["pin", "--list"], "unknown option `--list`", "`delegator pin --help`"),
         (&["terminal", "read", "x", "--tail"], "`--tail` needs a value", "`delegator terminal --help`"),
-        (&["run", "-x"], "unknown option `-x`", "go after `--`"),
+        (&["run", "-x"], "unknown option `-x`", "after `--`"),
         (&["nonsense"], "unknown command `nonsense`", "`delegator --help` lists the commands"),
     ];
     for (args, message, hint) in cases {
@@ -184,12 +184,20 @@ fn options_are_checked_before_anything_is_made() {
         (&["run", "--agent", "command", "--alias", "", "x"], "`--alias` is empty", "leave it out"),
         (&["wait"], "`ID` is missing", "usage: delegator wait"),
         (&["run", "--agent"], "`--agent` needs a value", "codex"),
-        (&["run", "--agent", "command", "--idle", "soon", "x"], "`soon` is no value for `--idle`", ""),
-        (&["run", "--hard", "1h", "x"], "`1h` is no value for `--hard`: not a number", "`--hard 900`"),
-        (&["status", "--limit", "x"], "`x` is no value for `--limit`: not a whole number", "`--limit 20`"),
+        (&["run", "--agent", "command", "--idle", "soon", "x"], "invalid value `soon` for `--idle`", ""),
+        (
+            &["run", "--hard", "1h", "x"],
+            "invalid value `1h` for `--hard`: expected a number of seconds",
+            "`--hard 900`",
+        ),
+        (
+            &["status", "--limit", "x"],
+            "invalid value `x` for `--limit`: expected a whole number",
+            "`--limit 20`",
+        ),
         (
             &["serve", "--http", "127.0.0.1"],
-            "`127.0.0.1` is no value for `--http`: not an address with a port",
+            "invalid value `127.0.0.1` for `--http`: expected an address with a port",
             "`--http 127.0.0.1:",
         ),
         (
@@ -230,7 +238,7 @@ fn options_are_checked_before_anything_is_made() {
         ),
         (
             &["results", "x", "--max-output-bytes", "65537"],
-            "`65537` is no value for `--max-output-bytes`",
+            "invalid value `65537` for `--max-output-bytes`",
             "",
         ),
     ];

@@ -201,7 +201,7 @@ fn status_lists_this_project_and_all_projects() {
     assert!(ran.stdout.starts_with("no tasks in"), "{}", ran.stdout);
     let all = env.expect(0, &["status", "--all", "--limit", "0"]);
     assert!(
-        all.stdout.ends_with("1 running, 1 queued, 0 ended lately (1 more: `--limit 1`), anywhere\n"),
+        all.stdout.ends_with("1 running, 1 queued, 0 finished (1 more: `--limit 1`), anywhere\n"),
         "{}",
         all.stdout
     );
@@ -291,7 +291,7 @@ fn the_same_key_gives_the_same_task() {
     let (first, second) = (run("echo once"), run("echo once"));
     assert_eq!((first.code, second.code), (Some(0), Some(0)));
     assert_eq!(first.stdout, second.stdout);
-    assert!(second.stderr.starts_with("the same request was taken in before"), "{}", second.stderr);
+    assert!(second.stderr.starts_with("the same request was submitted before"), "{}", second.stderr);
     let other = run("echo another");
     assert_eq!((other.code, other.stdout.as_str()), (Some(2), ""));
     assert!(

@@ -62,7 +62,7 @@ fn a_search_takes_case_and_a_most_and_goes_on_from_a_cursor() {
         "40:40 Error\n41:41 Error\n"
     );
     let ran = env.expect(0, &["inspect", &task, "--grep", "error", "--case-sensitive"]);
-    assert_eq!((ran.stdout.as_str(), ran.stderr.contains("nothing was found")), ("", true), "{ran:?}");
+    assert_eq!((ran.stdout.as_str(), ran.stderr.contains("nothing found")), ("", true), "{ran:?}");
     let first = document(&env, &[&task, "--grep", "error", "-m", "3", "-C", "1"]);
     assert_eq!((&first["match_count"], &first["mode"]), (&json!(3), &json!("grep")));
     assert_eq!(

@@ -148,9 +148,9 @@ fn status_says_how_many_more_there_are_and_whose_they_are() {
         env.await_final(&task);
     }
     let some = env.expect(0, &["status", "--limit", "1"]).stdout;
-    assert!(some.contains("1 ended lately (2 more: `--limit 3`), in "), "{some}");
+    assert!(some.contains("1 finished (2 more: `--limit 3`), in "), "{some}");
     let all = env.expect(0, &["status", "--limit", "3"]).stdout;
-    assert!(all.contains("3 ended lately, in ") && !all.contains("PROJECT"), "{all}");
+    assert!(all.contains("3 finished, in ") && !all.contains("PROJECT"), "{all}");
     let ran = run_in(&env, &elsewhere, &["run", "--agent", "command", "--wait", "echo other"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let all = env.expect(0, &["status", "--all"]).stdout;

@@ -70,7 +70,7 @@ fn the_log_of_a_stream_beyond_its_limit_has_its_end() {
     let mut follower =
         command.stdout(Stdio::null()).stderr(fs::File::create(&told).unwrap()).spawn().unwrap();
     wait_for("a word about the end", PATIENCE, || {
-        fs::read_to_string(&told).unwrap().contains("its end follows when the run is over").then_some(())
+        fs::read_to_string(&told).unwrap().contains("its last part follows when the run ends").then_some(())
     });
     fs::write(env.work().join("go"), "").unwrap();
     env.await_final(&task);
@@ -84,5 +84,5 @@ fn no_lines_of_a_log_are_not_a_log_without_lines() {
     let log = env.expect(0, &["logs", &ran(&env, "echo one"), "--tail", "0"]);
     assert_eq!((log.stdout.as_str(), log.stderr.as_str()), ("", ""));
     let log = env.expect(0, &["logs", &ran(&env, "true"), "--tail", "0"]);
-    assert_eq!((log.stdout.as_str(), log.stderr.as_str()), ("", "nothing was printed\n"));
+    assert_eq!((log.stdout.as_str(), log.stderr.as_str()), ("", "the run printed nothing\n"));
 }

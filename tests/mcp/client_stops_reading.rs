@@ -88,7 +88,7 @@ fn a_server_that_is_not_heard_any_more_says_so_and_marks_nothing_as_read() {
         }
         // It ends while it could still be talked to.
         let (ended, said) = server.end();
-        assert!(!ended.success() && said.contains("the server could not go on"), "{tool}: {ended}: {said}");
+        assert!(!ended.success() && said.contains("the server stopped"), "{tool}: {ended}: {said}");
         assert!(said.lines().count() == 1 && !said.contains("::"), "{said}");
         let status = env.json(&["status", &task, "--json"]);
         assert_eq!(status["data"]["recently_completed"][0]["unread"], true, "{tool}: {status}");

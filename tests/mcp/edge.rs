@@ -46,11 +46,11 @@ fn a_request_that_cannot_be_read_is_answered_with_an_error() {
             ),
             ("not JSON", b"{\"jsonrpc\":\"2.0\",\"id\":9005,\"method\":".to_vec()),
             (
-                "beyond all bounds",
+                "that cannot be represented",
                 b"{\"jsonrpc\":\"2.0\",\"id\":9006,\"method\":\"ping\",\"params\":1e999}".to_vec(),
             ),
             (
-                "beyond all bounds",
+                "that cannot be represented",
                 b"{\"jsonrpc\":\"2.0\",\"id\":9007,\"method\":\"ping\",\"params\":\"\\ud800\"}".to_vec(),
             ),
         ];

@@ -77,7 +77,7 @@ fn a_hint_leads_to_what_would_be_taken() {
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     for tool in ["delegate_run", "delegate_resume", "_codex_local_run"] {
         let told = error(&mut client, tool, json!({ "task": "quick", "sandbox": "readonly" }));
-        let hint = "did you mean `read-only`? It is one of read-only, workspace-write";
+        let hint = "did you mean `read-only`? Known: read-only, workspace-write";
         assert_eq!((&told["hint"], &told["details"]["field"]), (&json!(hint), &json!("sandbox")), "{told}");
     }
     let many: Vec<String> = (0..51).map(|at| format!("T-local-{at}")).collect();
@@ -179,7 +179,7 @@ fn a_tool_that_is_not_there_is_no_reason_to_propose_what_ends_tasks() {
     let mut told = |name: &str| client.error("tools/call", json!({ "name": name, "arguments": {} })).1;
     for later in ["delegate_apply", "delegate_autopilot", "codex", "_codex_cloud_cancel"] {
         let said = told(later);
-        assert!(said.contains("not there yet") && !said.contains("did you mean"), "{said}");
+        assert!(said.contains("not available yet") && !said.contains("did you mean"), "{said}");
     }
     assert!(told("delegate_stauts").contains("did you mean `delegate_status`"));
     assert!(!told("delegate_cance").contains("delegate_cancel"));

@@ -1,8 +1,6 @@
-//! The edge of the protocol as a fuzzer drives it: from bytes to what a tool is
-//! called with, and no further. Nothing is opened, and nothing is started.
+//! Entry point of the protocol's fuzz target: from bytes to parsed tool arguments. Opens and starts nothing.
 //!
-//! Tests feed it what a seed makes, `fuzz/` feeds it what covers new code; what
-//! must hold is here, once.
+//! Tests feed it seeded random input, `fuzz/` feeds it coverage-guided input. The invariants are here, once.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,13 +14,13 @@ use tokio_util::sync::CancellationToken;
 use crate::mcp::protocol::stdin_lines::{self, DEEPEST, Input, UNREADABLE};
 use crate::mcp::tools::{TOOLS, field, find};
 
-/// Panics where the edge does not hold what it promises.
+/// Panics if an invariant is violated.
 pub(crate) fn check(bytes: &[u8]) {
     let passed = passed(bytes);
     let (front, back) = bytes.split_at(bytes.len() / 2);
     assert_eq!(passed, self::passed(front.chain(back)), "it depends on how the bytes arrive");
     let mut left = passed.split_inclusive(|byte| *byte == b'\n');
-    // What has no end yet is not a message.
+    // A line without an end is not a message yet.
     for line in bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
         let is_whole =
             |message: &Value| depth(message) <= DEEPEST && stdin_lines::misshapen(message).is_none();
@@ -39,7 +37,7 @@ pub(crate) fn check(bytes: &[u8]) {
     passed.split(|byte| *byte == b'\n').filter_map(message).for_each(|message| read(&message));
 }
 
-/// What the protocol library is given to read.
+/// The bytes that reach the protocol library.
 fn passed(source: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut input = Input::new(source, CancellationToken::new());
     let mut passed = Vec::new();
@@ -61,13 +59,13 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Reads a message as the library does, and the arguments of every tool in it.
+/// Reads a message as the library does, and parses its tool arguments.
 fn read(message: &Value) {
     let _ = serde_json::from_value::<ClientJsonRpcMessage>(message.clone());
     let params = &message["params"];
     let Some(given) = params["arguments"].as_object() else { return };
     let named = params["name"].as_str().and_then(find);
-    // Without the right name, it is tried on all of them.
+    // If no tool has this name, try the arguments on all of them.
     for tool in TOOLS.iter().filter(|tool| named.is_none_or(|named| named.name == tool.name)) {
         match field::read(tool.fields, given.clone()) {
             Ok(read) => assert_eq!(again(tool.fields, &read), Some(read), "{}", tool.name),
@@ -80,7 +78,7 @@ fn read(message: &Value) {
     }
 }
 
-/// Once read, it is in its own words.
+/// Reads arguments again that were read before: they must not change.
 fn again(fields: &[field::Field], read: &Map<String, Value>) -> Option<Map<String, Value>> {
     field::read(fields, read.clone()).ok()
 }

@@ -172,7 +172,7 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
     let gone = env.home().join(format!("captures/tool-x-{}.txt", "0".repeat(32))).display().to_string();
     for (ask, said) in [
         (json!({}), "`task_id` is missing"),
-        (json!({ "task_id": task, "file_path": "x" }), "`file_path` stands alone"),
+        (json!({ "task_id": task, "file_path": "x" }), "`file_path` cannot be combined"),
         (json!({ "task_id": task, "artifact": "env.json" }), "it has result.json, "),
         (json!({ "task_id": task, "artifact": "events.jsonl" }), "has no artifact `events.jsonl`"),
         (json!({ "task_id": "T-local-nobody" }), "no task `T-local-nobody`"),
@@ -194,10 +194,10 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
         (vec!["inspect", &task, "events.jsonl"], 3, "has no artifact"),
         (vec!["inspect", &task, "--grep", "("], 2, "invalid pattern"),
         (vec!["inspect", &task, "--range", "5:2"], 2, "the end is before the start"),
-        (vec!["inspect", &task, "--range", "5:"], 2, "such as `--range 100:150`"),
-        (vec!["inspect", &task, "--range", "-5:-1"], 2, "`-5:-1` is no value for `--range`"),
-        (vec!["inspect", &task, "--head", "-1"], 2, "`-1` is no value for `--head`"),
-        (vec!["inspect", &task, "--grep", "x", "-m", "-1"], 2, "`-1` is no value for `--max`"),
+        (vec!["inspect", &task, "--range", "5:"], 2, "for example `--range 100:150`"),
+        (vec!["inspect", &task, "--range", "-5:-1"], 2, "invalid value `-5:-1` for `--range`"),
+        (vec!["inspect", &task, "--head", "-1"], 2, "invalid value `-1` for `--head`"),
+        (vec!["inspect", &task, "--grep", "x", "-m", "-1"], 2, "invalid value `-1` for `--max`"),
         (vec!["inspect", &task, "--tail", "5", "-m", "2"], 2, "does not apply to mode `tail`"),
         (vec!["inspect"], 2, ""),
     ] {

@@ -151,7 +151,7 @@ fn nothing_but_the_artifacts_of_a_run_can_be_read() {
         }
         let uri = format!("delegator://tasks/{}/stdout.log", run.task_id);
         let (_, message) = client.error("resources/read", json!({ "uri": uri }));
-        assert!(message.contains("not a file that can be read"), "{message}");
+        assert!(message.contains("not a readable file"), "{message}");
     }
     env.expect(0, &["cancel", &task]);
 }

@@ -195,7 +195,10 @@ fn what_makes_no_sense_is_refused_and_nothing_else_can_be_read() {
     for (arguments, said) in [
         (json!({ "mode": "since" }), "`since_timestamp` is missing"),
         (json!({ "since_timestamp": "yesterday" }), "`yesterday` is not a time"),
-        (json!({ "mode": "tail", "since_timestamp": "1s" }), "`since_timestamp` means nothing to `tail`"),
+        (
+            json!({ "mode": "tail", "since_timestamp": "1s" }),
+            "`since_timestamp` has no effect with mode `tail`",
+        ),
         (json!({ "cursor": "7" }), "is not a terminal cursor"),
         (json!({ "mode": "middle" }), "`mode` cannot be `middle`"),
         (json!({ "lines": 0 }), "outside 1 to 10000"),

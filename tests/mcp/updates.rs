@@ -233,7 +233,7 @@ fn no_more_than_64_tasks_are_followed_at_a_time() {
         client.result("resources/subscribe", uri(task));
     }
     let (code, message) = client.error("resources/subscribe", uri(&tasks[63]));
-    assert!(code == -32602 && message.contains("64 tasks are followed already"), "{code} {message}");
+    assert!(code == -32602 && message.contains("64 tasks are already followed"), "{code} {message}");
     client.result("resources/unsubscribe", uri(&tasks[0]));
     wait_for("room for another", PATIENCE, || {
         let id = client.begin("resources/subscribe", uri(&tasks[63]));

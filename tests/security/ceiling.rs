@@ -94,7 +94,7 @@ fn a_report_that_cannot_be_read_means_read_only() {
     for state in states {
         for sandbox in ["workspace-write", "danger-full-access"] {
             let reply = run(&mut client, &state, ask(sandbox, &world.text("project")));
-            reply.refused("VALIDATION", "more than the client itself has (`read-only`)", "understood");
+            reply.refused("VALIDATION", "more than the client itself has (`read-only`)", "in a known form");
         }
     }
     world.untouched();

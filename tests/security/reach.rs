@@ -28,7 +28,7 @@ fn a_sandbox_above_the_maximum_is_refused() {
     let mut client = world.client();
     run(&mut client, ask("danger-full-access")).refused("VALIDATION", "danger-full-access", "`max_sandbox`");
     for word in ["Danger-Full-Access", "danger-full-access ", "workspace-write\n", "full", ""] {
-        run(&mut client, ask(word)).refused("VALIDATION", "`sandbox` cannot be", "one of");
+        run(&mut client, ask(word)).refused("VALIDATION", "`sandbox` cannot be", "nown: read-only");
     }
     world.configure("max_sandbox = \"read-only\"\n");
     run(&mut client, ask("workspace-write")).refused("VALIDATION", "workspace-write", "`max_sandbox`");

@@ -176,7 +176,11 @@ fn a_name_holds_nothing_that_cannot_be_seen() {
     );
     // Nor the beginning of one, which would stand for another task from then on.
     for alias in ["T-local-0123456789ab", "T-local-0123", "t-LOCAL-0", "T-local", "T-cloud-01"] {
-        with(&mut client, json!({ "alias": alias })).refused("VALIDATION", "is not a valid alias", "no id");
+        with(&mut client, json!({ "alias": alias })).refused(
+            "VALIDATION",
+            "is not a valid alias",
+            "look like an id",
+        );
     }
     world.untouched();
 }

@@ -19,7 +19,7 @@ fn a_shell_inside_is_no_terminal_of_its_own_and_a_command_says_so() {
     let recording = recording::only(&env);
     let id = recording.id();
     let said = format!(
-        "id={id}\r\nshell=1\r\ndelegator: this is part of {id}, which is recorded already\r\ncommand=3\r\n"
+        "id={id}\r\nshell=1\r\ndelegator: already recording as {id}, so this is part of it\r\ncommand=3\r\n"
     );
     assert_eq!(window.text(), said);
 }

@@ -6,7 +6,6 @@ use crate::model::WorkKind;
 
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Coordinator,
-    is_offered: false,
     task: TaskText::Plan,
     program: Program::Own,
     resumes: false,

@@ -35,7 +35,6 @@ pub(crate) struct Codex;
 
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Child,
-    is_offered: true,
     task: TaskText::Prompt,
     program: Program::Codex,
     resumes: true,

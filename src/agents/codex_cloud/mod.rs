@@ -15,7 +15,6 @@ const LONGEST_MESSAGE: usize = 300;
 
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Hosted,
-    is_offered: false,
     task: TaskText::Prompt,
     program: Program::Codex,
     resumes: false,

@@ -35,7 +35,6 @@ pub(crate) struct Command;
 
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Child,
-    is_offered: true,
     task: TaskText::CommandLine,
     program: Program::Shell,
     resumes: false,

@@ -28,7 +28,6 @@ pub(crate) struct Replay;
 
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Child,
-    is_offered: true,
     task: TaskText::Recording,
     program: Program::Own,
     resumes: false,

@@ -1,5 +1,4 @@
-//! One connection: what a client may send, how long it may take over it, and
-//! the answers that are not the SDK's.
+//! Serves one HTTP connection: limits on size and time, and the answers that do not come from the SDK.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -29,25 +28,25 @@ use crate::mcp::protocol::Delivery;
 use crate::mcp::protocol::Scan;
 use crate::mcp::protocol::stdin_lines;
 
-/// A task is at most 1 MiB, and may need several bytes for one in JSON.
+/// A task is at most 1 MiB, but JSON may escape one byte as several.
 const LONGEST_BODY: usize = 4 << 20;
-/// With room for whatever clients add; more gets 431.
+/// Leaves room for headers that clients add; more gets 431.
 const LONGEST_HEAD: usize = 32 << 10;
 const MOST_HEADERS: usize = 64;
-/// Also how long a connection may stay open between two requests.
+/// How long the headers may take, and how long a connection may idle between requests.
 const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How long a client may leave an answer untouched.
+/// How long a client may go without reading its answer.
 const READER_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a page's script may send and see.
+/// What scripts of a web page may send and read (CORS).
 const ALLOWED_METHODS: &str = "POST, GET, DELETE";
 const ALLOWED_HEADERS: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
 const EXPOSED_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate";
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// Answers whatever comes on `stream` until either side has had enough.
+/// Serves requests on `stream` until either side closes it.
 pub(crate) async fn serve(stream: TcpStream, door: Arc<Door>, place: Place, stop: CancellationToken) {
     let _ = stream.set_nodelay(true);
     listen::give_up_after(&stream, READER_PATIENCE);
@@ -61,7 +60,7 @@ pub(crate) async fn serve(stream: TcpStream, door: Arc<Door>, place: Place, stop
         .max_headers(MOST_HEADERS)
         .max_buf_size(LONGEST_HEAD);
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer));
-    // What goes wrong on a connection ends it, and is nobody else's business.
+    // An error ends this connection and concerns no other.
     tokio::select! {
         _ = connection.as_mut() => return,
         () = place.evicted() => return,
@@ -91,7 +90,7 @@ impl Door {
         answer
     }
 
-    /// Hands a request to the SDK, once it is all there, and without its token.
+    /// Passes a request to the SDK once it has arrived completely, without its token.
     async fn pass(&self, request: Request<Incoming>) -> Answer {
         let (mut head, body) = request.into_parts();
         head.headers.remove(header::AUTHORIZATION);
@@ -123,18 +122,18 @@ async fn read(body: Incoming) -> Result<Bytes, (StatusCode, &'static str)> {
     match tokio::time::timeout(BODY_PATIENCE, whole).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long),
-        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request broke off\n")),
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request is incomplete\n")),
         Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time\n")),
     }
 }
 
-/// Whether the head says that a message follows.
+/// Whether the headers announce an MCP message.
 fn is_message(head: &Parts) -> bool {
     let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     head.method == Method::POST && kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// Why a body can be no message, if it cannot.
+/// Why a body is not a valid message, or `None` if it is.
 fn wrong(body: &[u8]) -> Option<&'static str> {
     stdin_lines::wrong(body).or_else(|| {
         let message: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -146,7 +145,7 @@ fn wrong(body: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The error of the protocol that such a body gets.
+/// The protocol error for such a body.
 fn unreadable(body: &[u8], reason: &str) -> Answer {
     let error = json!({ "code": stdin_lines::code(reason), "message": reason });
     let error = json!({ "jsonrpc": "2.0", "id": Scan::of(body).id(), "error": error });

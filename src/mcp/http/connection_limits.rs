@@ -1,5 +1,5 @@
-//! How many connections there may be. Those whose client has shown the token are
-//! counted apart from the others, so that strangers keep nobody out.
+//! Limits the number of connections. Connections that have presented the token are counted separately, so that
+//! strangers cannot lock clients out.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Connections of clients that have shown the token; the next one waits for an end.
+/// Connections that have presented the token; further ones wait until one ends.
 const MOST_ADMITTED: u32 = 256;
-/// Others; the oldest one goes for the next.
+/// Connections without the token; a further one ends the oldest.
 const MOST_STRANGERS: usize = 256;
 
 pub(crate) struct Places {
     admitted: Arc<Semaphore>,
-    /// The oldest one first.
+    /// Oldest first.
     strangers: Mutex<VecDeque<(u64, CancellationToken)>>,
     next: AtomicU64,
 }
 
-/// The place of one connection, free again when it is dropped.
+/// The slot of one connection, freed on drop.
 pub(crate) struct Place {
     places: Arc<Places>,
     number: u64,
@@ -34,7 +34,7 @@ impl Places {
         Arc::new(Self { admitted, strangers: Mutex::default(), next: AtomicU64::new(0) })
     }
 
-    /// A place for somebody who has shown nothing yet.
+    /// A slot for a connection that has not presented the token yet.
     pub(crate) fn enter(self: &Arc<Self>) -> Place {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let evicted = CancellationToken::new();
@@ -45,14 +45,14 @@ impl Places {
         Place { places: self.clone(), number, evicted, admitted: OnceCell::new() }
     }
 
-    /// Ends the oldest connection of a stranger.
+    /// Ends the oldest connection without the token.
     pub(crate) fn evict(&self) {
         if let Some((_, evicted)) = self.strangers().pop_front() {
             evicted.cancel();
         }
     }
 
-    /// Returns when all connections of admitted clients have ended.
+    /// Returns once all connections with the token have ended.
     pub(crate) async fn empty(&self) {
         let _ = self.admitted.acquire_many(MOST_ADMITTED).await;
     }
@@ -67,8 +67,7 @@ impl Places {
 }
 
 impl Place {
-    /// The token was shown: waits for a place among the admitted. Until there is
-    /// one, this connection may be evicted like any other.
+    /// Waits for a slot with the token. Until there is one, this connection may be evicted like any other.
     pub(crate) async fn admit(&self) {
         let admitted = || async {
             let place = self.places.admitted.clone().acquire_owned().await.ok();
@@ -78,7 +77,7 @@ impl Place {
         self.admitted.get_or_init(admitted).await;
     }
 
-    /// Returns when somebody else needs the place.
+    /// Returns when another connection needs the slot.
     pub(crate) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }

@@ -1,4 +1,4 @@
-//! The body of an answer: notices whether it was handed over to its end.
+//! A response body that notices whether it was delivered completely.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -31,7 +31,7 @@ impl Body for Handed {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.body).poll_frame(context);
-        // Nobody asks for more when the last piece is known to be the last.
+        // After a piece that is known to be the last, the body is not polled again.
         let is_end = matches!(polled, Poll::Ready(None)) || polled.is_ready() && this.body.is_end_stream();
         if is_end && !this.whole {
             this.whole = true;

@@ -1,8 +1,7 @@
-//! Who may come in. Looks at the head of a request and at nothing else.
+//! Checks host, origin, path and token of a request, from its headers alone.
 //!
-//! A page in a browser can be made to call this machine under any name, and a
-//! browser says truthfully which name and which page: so host and origin are
-//! checked before the token, which such a page should not even get to try.
+//! A web page can call this machine under any name (DNS rebinding), but the browser reports that name and the
+//! page's origin truthfully. Both are checked before the token, so that a page cannot even guess tokens.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -22,20 +21,20 @@ pub(crate) struct Guard {
     token: Token,
 }
 
-/// What a client may call this server.
+/// The host names under which clients may call this server.
 #[derive(Debug)]
 enum Hosts {
-    /// The names of this machine, with the port.
+    /// These names of this machine, with the port.
     Named(Vec<String>),
-    /// Any address: only names can be made to point elsewhere.
+    /// Any IP address: only names can be rebound.
     Addresses,
 }
 
-/// What is let in.
+/// What a request may do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Admitted {
     Request,
-    /// A browser asks whether the page may ask.
+    /// A CORS preflight request.
     Preflight,
 }
 
@@ -58,13 +57,11 @@ impl Refusal {
 
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Refusal::Host => {
-                "this host name is not served here; use the address that `delegator serve` printed\n"
-            }
+            Refusal::Host => "unknown host name; use the address that `delegator serve` printed\n",
             Refusal::Origin => "this origin is not listed in `http_origins`\n",
-            Refusal::Path => "there is nothing here; the server is at /mcp\n",
+            Refusal::Path => "not found; the server is at /mcp\n",
             Refusal::Token => {
-                "`Authorization: Bearer TOKEN` is needed; the token is in the file `http-token`\n"
+                "the header `Authorization: Bearer TOKEN` is missing or wrong; the token is in the file `http-token`\n"
             }
         }
     }
@@ -79,7 +76,7 @@ impl Guard {
         Guard { hosts, origins, token }
     }
 
-    /// The hosts by name; none where addresses are what counts.
+    /// The allowed host names; empty if any address is allowed.
     pub(crate) fn hosts(&self) -> &[String] {
         match &self.hosts {
             Hosts::Named(names) => names,
@@ -97,7 +94,7 @@ impl Guard {
             Hosts::Addresses => is_address(host),
         };
         let host = only(headers, &HOST).and_then(|host| host.to_str().ok());
-        // A target may carry a host too; then that is the one meant.
+        // A request target may contain a host, which then overrides the header.
         if !host.is_some_and(is_ours) || !uri.authority().is_none_or(|host| is_ours(host.as_str())) {
             return Err(Refusal::Host);
         }
@@ -107,7 +104,7 @@ impl Guard {
         if uri.path() != PATH {
             return Err(Refusal::Path);
         }
-        // A browser sends no token along with it, and gets nothing but leave to ask.
+        // Browsers send preflights without the token; the answer only permits the real request.
         let asks = method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
         if asks && headers.contains_key(ORIGIN) {
             return Ok(Admitted::Preflight);
@@ -118,7 +115,7 @@ impl Guard {
         }
     }
 
-    /// The page that asks, if it is a listed one.
+    /// The origin of the calling page, if it is allowed.
     pub(crate) fn origin<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
         let origin = only(headers, &ORIGIN)?;
         let text = origin.to_str().ok()?;
@@ -126,7 +123,7 @@ impl Guard {
     }
 }
 
-/// The value of a header that is there once.
+/// The value of a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut all = headers.get_all(name).iter();
     all.next().filter(|_| all.next().is_none())
@@ -137,7 +134,7 @@ fn bearer(value: &HeaderValue) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
 }
 
-/// What a server at this address of this machine may be called.
+/// The allowed hosts of a server at this address.
 fn names(address: SocketAddr) -> Vec<String> {
     let own = match address.ip() {
         IpAddr::V4(ip) => ip.to_string(),
@@ -149,14 +146,14 @@ fn names(address: SocketAddr) -> Vec<String> {
     }
     let port = address.port();
     let mut names: Vec<String> = hosts.iter().map(|host| format!("{host}:{port}")).collect();
-    // Nobody writes the port that goes without saying.
+    // Clients leave out the default port.
     if port == 80 {
         names.append(&mut hosts);
     }
     names
 }
 
-/// Whether a host is a number, and so cannot have been pointed at us.
+/// Whether a host is an IP address or `localhost`, which cannot be rebound.
 fn is_address(host: &str) -> bool {
     let in_brackets = |host: &str| {
         let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));

@@ -1,9 +1,7 @@
-//! The server over HTTP: one address, any number of clients.
+//! Serves MCP over HTTP: one address, any number of clients.
 //!
-//! Who may come in is decided in `guard`, what one connection may cost in
-//! `connection`, and what is said by the SDK. Every session, and every request
-//! that has none, gets a server of its own: clients share nothing but the
-//! registry.
+//! `guard` checks requests, `connection` limits a connection, and the SDK speaks the protocol. Every session,
+//! and every request without one, gets its own server object: clients share only the registry.
 
 mod connection;
 mod connection_limits;
@@ -38,15 +36,15 @@ use connection_limits::Places;
 use guard::Guard;
 use sessions::Sessions;
 
-/// The one path that there is.
+/// The only path.
 const PATH: &str = "/mcp";
-/// A session that nobody uses for so long is gone, and the client has to make
-/// a new one. No wait is longer, and a working day has no longer pause.
+/// A session that is idle for this long is closed, and the client must open a new one. Longer than any wait
+/// and than any break in a working day.
 const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
-/// The system is out of descriptors: time for some to be given back.
+/// The pause before accepting again when the system is out of descriptors.
 const BREATH: Duration = Duration::from_millis(200);
 
-/// A server that has its address, and its token, and takes nobody in yet.
+/// A server with its address and token that does not accept connections yet.
 #[derive(Debug)]
 pub(crate) struct Listening {
     listener: TcpListener,
@@ -55,16 +53,16 @@ pub(crate) struct Listening {
     guard: Guard,
 }
 
-/// What ended it.
+/// Why the server stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// Ctrl-C.
     Interrupted,
-    /// Somebody asked the process to end.
+    /// SIGTERM.
     Asked,
 }
 
-/// What comes in meets the guard first, then the SDK.
+/// Handles requests: the guard first, then the SDK.
 struct Door {
     guard: Guard,
     mcp: StreamableHttpService<Server, Sessions>,
@@ -72,14 +70,14 @@ struct Door {
     stop: CancellationToken,
 }
 
-/// Takes `address`, as far as the configuration allows.
+/// Binds `address` if the configuration allows it.
 pub(crate) fn listen(env: &Env, address: SocketAddr) -> Result<Listening, TaskError> {
     let config = Config::load(env)?;
     let most = if config.http_allow_remote { Reachability::Network } else { Reachability::Machine };
     let token_file = Home::open(env)?.token();
     let token = Token::open(&token_file)?;
     let listener = listen::listen(address, most)?;
-    // Port 0 has become a real one.
+    // Port 0 has been replaced by a real one.
     let address = listener.local_addr().unwrap_or(address);
     let guard = Guard::new(address, config.http_origins, token);
     Ok(Listening { listener, address, token_file, guard })
@@ -94,7 +92,7 @@ impl Listening {
         &self.token_file
     }
 
-    /// Serves whoever comes, until a signal ends it. Runs go on.
+    /// Serves until a signal ends it. Runs go on.
     pub(crate) fn serve(self, env: Env, profile: ToolProfile) -> io::Result<Ended> {
         let runtime = serve::runtime()?;
         let ended = runtime.block_on(async {
@@ -116,7 +114,7 @@ impl Listening {
             patience.close();
             stop.cancel();
             let _ = tokio::time::timeout(LEAVE, places.empty()).await;
-            // What was handed out at last.
+            // For results delivered just before the end.
             read.settle();
             Ok(ended)
         });
@@ -125,7 +123,7 @@ impl Listening {
     }
 }
 
-/// Takes in one connection after the other, for ever.
+/// Accepts connections for ever.
 async fn accept(
     listener: &tokio::net::TcpListener,
     door: &Arc<Door>,
@@ -148,7 +146,7 @@ impl Door {
         open.session_config.keep_alive = Some(SESSION_IDLE);
         let read = shared.read.clone();
         let sessions = Arc::new(Sessions::new(open, read.clone(), stop.clone()));
-        // The SDK checks hosts and origins once more.
+        // The SDK also checks hosts and origins.
         let config = StreamableHttpServerConfig::default()
             .with_json_response(true)
             .with_cancellation_token(stop.clone())

@@ -1,5 +1,5 @@
-//! The answers of a session: an answer whose connection broke can be asked for
-//! again on another one, as long as its call goes on.
+//! Tracks the responses of a session, so that a client can fetch a response again on a new connection while its
+//! call is still running.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,12 @@ use crate::mcp::protocol::{Delivery, Known};
 
 pub(crate) type Events = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
 
-/// Which answers of a session are under way, by the numbers of their streams.
+/// The responses in progress, by stream number.
 #[derive(Clone, Default)]
 pub(crate) struct Streams(Arc<Mutex<Vec<(u64, Known)>>>);
 
 impl Streams {
-    /// The answer that goes on after this event.
+    /// The response that continues after this event.
     pub(crate) fn find(&self, event: &str) -> Option<Delivery> {
         let number = number(event)?;
         self.all().iter().find(|(known, _)| *known == number)?.1.find()
@@ -36,17 +36,16 @@ impl Streams {
     }
 }
 
-/// The stream that an event belongs to: events of a request are called
-/// `<which>/<stream>`.
+/// The stream that an event belongs to. Event ids have the form `<index>/<stream>`.
 fn number(event: &str) -> Option<u64> {
     event.split_once('/')?.1.parse().ok()
 }
 
-/// What goes out on one connection.
+/// The events sent on one connection.
 pub(crate) struct Attended {
     events: Events,
     streams: Streams,
-    /// Until it has arrived.
+    /// Held until the response is delivered.
     delivery: Option<Delivery>,
     answered: bool,
 }
@@ -65,7 +64,7 @@ impl Stream for Attended {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        // Whoever asks for more has written what came before.
+        // Being polled again means that the previous piece was written.
         if let Some(delivery) = this.delivery.take_if(|_| this.answered) {
             delivery.arrived();
         }

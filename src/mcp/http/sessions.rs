@@ -1,6 +1,5 @@
-//! The sessions that are open. Clients come and go, and few of them say that
-//! they went: whoever was silent the longest makes room for the next. With a
-//! session end its waits.
+//! The open HTTP sessions. Few clients close their session, so the one that was idle longest makes room for a
+//! new one. When a session ends, its waits end too.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,10 +15,10 @@ use crate::mcp::http::session_responses::{Attended, Streams};
 use crate::mcp::protocol::Delivery;
 use crate::mcp::protocol::Read;
 
-/// Each takes some 65 kB.
+/// Each takes about 65 kB.
 const MOST: usize = 256;
 
-/// What the SDK knows of its sessions, and what we have to know beside it.
+/// The SDK's session store, with what we track in addition.
 pub(crate) struct Sessions {
     open: LocalSessionManager,
     recent: Mutex<Recent>,
@@ -51,7 +50,7 @@ impl SessionManager for Sessions {
         let forgotten = self.recent().begun(session);
         if let Some(session) = forgotten {
             session.ended.cancel();
-            // It may have ended long ago.
+            // The session may already be gone.
             let _ = self.open.close_session(&session.id).await;
         }
         Ok((id, transport))
@@ -65,14 +64,14 @@ impl SessionManager for Sessions {
         self.open.initialize_session(id, message).await
     }
 
-    /// Every request of a session asks this first.
+    /// The SDK calls this first for every request of a session.
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
         self.recent().used(id);
         self.open.has_session(id).await
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
-        // First: what its calls answer from now on reaches nobody.
+        // First, because from now on no answer of its calls can be delivered.
         let ended = self.recent().ended(id);
         if let Some(session) = ended {
             session.ended.cancel();
@@ -126,7 +125,7 @@ struct Session {
     streams: Streams,
 }
 
-/// The one that was used last is at the end.
+/// The most recently used one is last.
 #[derive(Default)]
 struct Recent(VecDeque<Session>);
 
@@ -146,7 +145,7 @@ impl Recent {
         self.0.remove(at)
     }
 
-    /// Takes in one, and returns the one that has to go for it.
+    /// Adds a session and returns the one that must end to make room.
     fn begun(&mut self, session: Session) -> Option<Session> {
         self.0.push_back(session);
         if self.0.len() > MOST { self.0.pop_front() } else { None }

@@ -1,5 +1,4 @@
-//! Completes what somebody types: the names of tasks and of their files, and
-//! values for the arguments of prompts.
+//! Completes task ids, artifact names and prompt arguments for clients.
 
 use crate::reading;
 use rmcp::ErrorData;
@@ -14,10 +13,10 @@ use crate::mcp::tools::status;
 use crate::reply::words;
 use crate::runs::ArtifactName;
 
-/// What is to be completed.
+/// What to complete.
 #[derive(Debug)]
 pub(crate) enum Gap {
-    /// Needs no look at any task.
+    /// A completion that needs no tasks.
     Known(Vec<String>),
     Task {
         typed: String,
@@ -46,13 +45,15 @@ impl Gap {
                 None => Gap::Known(beginning(ArtifactName::fixed(), &typed)),
             }),
             (TASK_TEMPLATE | ARTIFACT_TEMPLATE, _) => {
-                Err(ErrorData::invalid_params("no such argument: it is `task_id` or `artifact`", None))
+                Err(ErrorData::invalid_params("unknown argument; expected `task_id` or `artifact`", None))
             }
-            _ => Err(ErrorData::invalid_params("no such template; resources/templates/list has them", None)),
+            _ => {
+                Err(ErrorData::invalid_params("unknown template; resources/templates/list lists them", None))
+            }
         }
     }
 
-    /// What it may be filled with, after a look at the tasks.
+    /// The possible values, given the tasks.
     pub(crate) fn fill(self, incoming: Incoming) -> Result<CompleteResult, ErrorData> {
         if let Gap::Known(values) = self {
             return Ok(offered(values));
@@ -77,7 +78,7 @@ impl Gap {
     }
 }
 
-/// All there is.
+/// A complete list of values.
 pub(crate) fn offered(values: Vec<String>) -> CompleteResult {
     let total = u32::try_from(values.len()).unwrap_or(u32::MAX);
     result(values, total)
@@ -88,7 +89,7 @@ fn result(mut values: Vec<String>, total: u32) -> CompleteResult {
     values.truncate(CompletionInfo::MAX_VALUES);
     let more = (values.len() as u64) < u64::from(total);
     let values = values.iter().map(String::as_str).map(words).collect();
-    // There are no more than it takes.
+    // There are never more than the protocol's limit.
     CompleteResult::new(CompletionInfo::with_pagination(values, Some(total), more).unwrap_or_default())
 }
 

@@ -1,9 +1,7 @@
-//! Whether an answer reached whoever asked: only then are the results in it
-//! read.
+//! Tracks whether an answer reached its client, because only then do the results in it count as read.
 //!
-//! A delivery is made where a request comes in and rides along with it. The
-//! call says what its answer carries; whoever writes the answer says what
-//! became of it.
+//! A delivery is created with each request and travels with it. The call records which results its answer
+//! contains; the writer of the answer records whether it was delivered.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -15,19 +13,18 @@ use tokio_util::sync::CancellationToken;
 use crate::mcp::protocol::read_receipts::Read;
 use crate::model::TaskId;
 
-/// How long an answer waits for somebody to come back for it. Clients try again
-/// after some seconds, and not for long.
+/// How long an answer waits for its client to reconnect. Clients retry within seconds, and not for long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub(crate) struct Delivery(Arc<Inner>);
 
-/// One that the call may have forgotten.
+/// A delivery that the call may have dropped already.
 pub(crate) struct Known(Weak<Inner>);
 
 struct Inner {
     state: Mutex<State>,
-    /// Cancelled when nobody can get the answer any more.
+    /// Cancelled when the answer can no longer be delivered.
     unwanted: CancellationToken,
     read: Read,
 }
@@ -35,21 +32,21 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     carried: Vec<TaskId>,
-    /// Connections on which the answer may go out.
+    /// Open connections that the answer can be sent on.
     listeners: usize,
-    /// Since when there are none, where there were some.
+    /// When the last of them closed.
     alone_since: Option<Duration>,
 }
 
 impl Delivery {
-    /// What arrives is told to `read`. It is given up once `unwanted` is cancelled.
+    /// Reports delivered results to `read`. Cancelling `unwanted` abandons the answer.
     pub(crate) fn new(read: &Read, unwanted: CancellationToken) -> Self {
         Self(Arc::new(Inner { state: Mutex::default(), unwanted, read: read.clone() }))
     }
 
-    /// The one that came with a request.
+    /// The delivery that came with a request.
     pub(crate) fn of(request: &Extensions) -> Option<Self> {
-        // Over HTTP, a request without a session has it in its head.
+        // Over HTTP, a request without a session has it in the HTTP request's extensions.
         let in_head = || request.get::<Parts>().and_then(|head| head.extensions.get::<Delivery>());
         request.get::<Delivery>().or_else(in_head).cloned()
     }
@@ -62,12 +59,12 @@ impl Delivery {
         Known(Arc::downgrade(&self.0))
     }
 
-    /// The answer holds the results of these tasks.
+    /// Records that the answer contains the results of these tasks.
     pub(crate) fn carries(&self, tasks: Vec<TaskId>) {
         self.state().carried.extend(tasks);
     }
 
-    /// The answer was handed over.
+    /// Records that the answer was delivered.
     pub(crate) fn arrived(&self) {
         let carried = std::mem::take(&mut self.state().carried);
         if !self.0.unwanted.is_cancelled() && !carried.is_empty() {
@@ -75,19 +72,19 @@ impl Delivery {
         }
     }
 
-    /// The answer cannot be handed over any more.
+    /// Records that the answer can no longer be delivered.
     pub(crate) fn lost(&self) {
         self.0.unwanted.cancel();
     }
 
-    /// Somebody listens on a connection of its own.
+    /// Records that a connection waits for the answer.
     pub(crate) fn attend(&self) {
         let mut state = self.state();
         state.listeners += 1;
         state.alone_since = None;
     }
 
-    /// Somebody who did is gone, and may come back.
+    /// Records that such a connection closed. The client may reconnect.
     pub(crate) fn leave(&self, now: Duration) {
         let mut state = self.state();
         state.listeners = state.listeners.saturating_sub(1);
@@ -96,12 +93,12 @@ impl Delivery {
         }
     }
 
-    /// Since when nobody listens who did before.
+    /// When the last waiting connection closed, if none waits now.
     pub(crate) fn alone_since(&self) -> Option<Duration> {
         self.state().alone_since
     }
 
-    /// Whether it is worth to wait for what the answer is about.
+    /// Whether the answer can still be delivered.
     pub(crate) fn is_wanted(&self, now: Duration) -> bool {
         let is_late = |since: Duration| now.saturating_sub(since) >= PATIENCE;
         !self.0.unwanted.is_cancelled() && !self.state().alone_since.is_some_and(is_late)

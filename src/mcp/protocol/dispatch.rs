@@ -1,4 +1,4 @@
-//! From a request to a result, on a thread of its own.
+//! Executes a request on a thread of its own and turns the reply into the protocol's result.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,32 +23,32 @@ use crate::reply;
 use crate::reply::{Budget, Envelope, Funnel};
 use crate::submit::Client;
 
-/// Most of an error of the protocol.
+/// The longest message of a protocol error, in characters.
 const LONGEST_ERROR: usize = 1000;
 
-/// What is known of a request before its arguments are read.
+/// A request before its arguments are read.
 pub(crate) struct Incoming {
     pub(crate) env: Env,
-    /// The directories that the client says it works in.
+    /// The directories that the client works in, according to the client.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) meta: Map<String, Value>,
     pub(crate) safe_wait: Duration,
-    /// To wait in; absent where all are taken.
+    /// A slot for waiting; absent if all are taken.
     pub(crate) place: Option<OwnedSemaphorePermit>,
     pub(crate) observe: Observer,
-    /// Cancelled when nobody wants the answer any more.
+    /// Cancelled when the answer is no longer wanted.
     pub(crate) unwanted: CancellationToken,
-    /// What becomes of the answer.
+    /// Tracks whether the answer is delivered.
     pub(crate) delivery: Delivery,
     pub(crate) read: Read,
     pub(crate) spare: Spare,
 }
 
 impl Incoming {
-    /// Opens everything that a call works with.
+    /// Opens everything that a call needs.
     pub(crate) fn open(self, tool: &'static Tool) -> Result<Call, Failure> {
         let Self { env, roots, meta, safe_wait, place, observe, unwanted, delivery, read, spare } = self;
-        // Whoever has its answer and asks again finds it read.
+        // A client that got its results and calls again must find them marked as read.
         read.settle();
         let kept = spare.take();
         let opened = match tool.effect {
@@ -57,7 +57,7 @@ impl Incoming {
         };
         let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;
         context.scope = SearchScope::Project;
-        // A folder of the client's may be gone: then another one counts.
+        // One of the client's folders may no longer exist: use the next one.
         let root = roots.iter().find(|root| root.is_dir()).or(roots.first()).cloned();
         if let Some(place) = root.or_else(|| client::place(&meta)) {
             context.place = std::fs::canonicalize(&place).unwrap_or(place);
@@ -67,14 +67,13 @@ impl Incoming {
         Ok(Call { tool, context, client, safe_wait, _place: place, observe, unwanted, delivery })
     }
 
-    /// One call of a tool.
+    /// Executes a tool call.
     pub(crate) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
         let answered = self.with(tool, |call| (tool.answer)(call, given));
         result(tool, answered.and_then(|answered| answered))
     }
 
-    /// Opens all that for one piece of work, and leaves the registry open for
-    /// the next.
+    /// Opens everything for one piece of work and keeps the registry open for the next.
     pub(crate) fn with<T>(
         self,
         tool: &'static Tool,
@@ -88,7 +87,7 @@ impl Incoming {
     }
 }
 
-/// The reply as the protocol wants it.
+/// The reply as a protocol result.
 pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolResult {
     match replied {
         Ok(reply) => {
@@ -98,7 +97,7 @@ pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
             result
         }
         Err(failure) => {
-            // One line and one hint, for the model to read.
+            // One line and one hint for the model.
             let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             let text =
                 format!("{}\nerror: {} ({}){hint}\n", tool.name, failure.message, failure.code.as_str());
@@ -112,7 +111,7 @@ pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
     }
 }
 
-/// The failure as an error of the protocol, for what is no call of a tool.
+/// The failure as a protocol error, for requests that are not tool calls.
 pub(crate) fn protocol_error(failure: Failure) -> ErrorData {
     let hint = failure.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
     let message = reply::line(&format!("{}{hint}", failure.message), LONGEST_ERROR);
@@ -125,12 +124,12 @@ pub(crate) fn protocol_error(failure: Failure) -> ErrorData {
     }
 }
 
-/// A call that ended in a panic of ours.
+/// The error for a call that panicked.
 pub(crate) fn crashed() -> Failure {
-    internal("the call failed inside delegator", "`delegator doctor` may show why; runs go on")
+    internal("the call failed inside delegator", "`delegator doctor` may show the reason; runs go on")
 }
 
-/// Nobody reads the answer any more.
+/// The error for a call whose client is gone.
 pub(crate) fn unheard() -> Failure {
     internal("the client is gone", "runs go on")
 }

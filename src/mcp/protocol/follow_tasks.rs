@@ -1,8 +1,7 @@
-//! Follows one task, or the tasks of a project, and says which of the resources
-//! that somebody asked for have changed.
+//! Follows one task, or the tasks of a project, and reports which subscribed resources have changed.
 //!
-//! Each is told of at most once a second, and once more at the end. It sleeps
-//! on the same notice of files as everybody who waits.
+//! Each resource is reported at most once a second, and once more at the end. It sleeps on the same file
+//! notifications as other waits.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,13 +26,13 @@ use crate::runs::ArtifactName;
 use crate::tasks::{self, NextObservation, Until};
 
 const AT_MOST: Duration = Duration::from_secs(1);
-/// As many finished tasks as the list shows.
+/// The number of finished tasks in the list.
 const RECENT: u32 = 5;
 
-/// A resource that somebody asked for, by its address, and which file it is.
+/// A subscribed resource: its address and the file behind it.
 pub(crate) type Wanted = (String, Option<ArtifactName>);
 
-/// Something that goes on, open, and what of it is wanted.
+/// An open task or project, and the resources wanted from it.
 pub(crate) struct Trail {
     context: Context,
     goal: Goal,
@@ -41,12 +40,12 @@ pub(crate) struct Trail {
 }
 
 enum Goal {
-    /// Seen through a context of its own: the other one waits.
+    /// A context of its own, because the other one is waiting.
     List(Box<Context>),
     Task(TaskId),
 }
 
-/// Opens what is to be followed. `None` when nothing more will happen to it.
+/// Opens what to follow. `None` if it can no longer change.
 pub(crate) fn open(
     incoming: Incoming,
     subject: &Subject,
@@ -77,7 +76,7 @@ pub(crate) fn open(
 }
 
 impl Trail {
-    /// What it is called by everybody.
+    /// The canonical address.
     pub(crate) fn subject(&self) -> Subject {
         match &self.goal {
             Goal::List(_) => Subject::List,
@@ -85,13 +84,12 @@ impl Trail {
         }
     }
 
-    /// Follows it to its end, or until nobody wants to know any more. What has
-    /// changed goes to `tell`.
+    /// Follows it to its end, or until nobody is subscribed. Changes are reported to `tell`.
     pub(crate) fn follow(self, tell: &Sender<String>, unwanted: &CancellationToken) {
         let Self { mut context, goal, followers } = self;
         let (ids, mut list) = match goal {
             Goal::Task(id) => (vec![id], None),
-            // Without a task to wait for, every commit wakes, and no end comes.
+            // Without a task to wait for, every commit wakes us, and there is no end.
             Goal::List(seen) => (Vec::new(), Some(seen)),
         };
         let mut observe = |views: &[View]| {
@@ -102,24 +100,24 @@ impl Trail {
             let mark =
                 |artifact: Option<&ArtifactName>| views.first().map_or(of_list, |view| mark(view, artifact));
             followers.look(clock::monotonic(), mark, |uri| tell.try_send(uri.to_owned()).is_ok());
-            // Also sees files grow, and that nobody is there any more.
+            // Wakes regularly to notice growing files and closed subscriptions.
             NextObservation::Within(AT_MOST)
         };
         let waited = tasks::wait(&mut context, &ids, Until::Any, None, &mut observe);
         let last = followers.close();
         if !unwanted.is_cancelled() {
-            // Waits for a client that is slow to read, as long as there is one.
+            // Waits for a slow client, as long as it is connected.
             let _ = last.into_iter().try_for_each(|uri| tell.blocking_send(uri));
         }
         drop(waited);
     }
 }
 
-/// The resources that are told of; none any more once the end was.
+/// The followed resources; empty once the end has been reported.
 #[derive(Debug, Clone)]
 pub(crate) struct Followers(Arc<Mutex<Option<BTreeMap<String, Pace>>>>);
 
-/// What was told of one resource last.
+/// What was last reported for one resource.
 #[derive(Debug, Clone)]
 struct Pace {
     artifact: Option<ArtifactName>,
@@ -142,7 +140,7 @@ impl Followers {
         Self(Arc::new(Mutex::new(Some(wanted.into_iter().map(pace).collect()))))
     }
 
-    /// Takes in what `other` follows; `false` when the end was told already.
+    /// Adds what `other` follows; `false` if the end has already been reported.
     pub(crate) fn join(&self, other: &Followers) -> bool {
         let new = other.open().clone().unwrap_or_default();
         match self.open().as_mut() {
@@ -156,7 +154,7 @@ impl Followers {
         }
     }
 
-    /// Forgets one; `true` when there is none left.
+    /// Removes one; `true` if none is left.
     pub(crate) fn leave(&self, uri: &str) -> bool {
         self.open().as_mut().is_none_or(|followed| {
             followed.remove(uri);
@@ -168,8 +166,7 @@ impl Followers {
         self.open().is_none()
     }
 
-    /// Tells of what has changed and may be told of by now. What `tell` does
-    /// not take is told the next time.
+    /// Reports the changes that are due. What `tell` does not accept is reported the next time.
     fn look(&self, now: Duration, mark: impl Fn(Option<&ArtifactName>) -> u64, tell: impl Fn(&str) -> bool) {
         for (uri, pace) in self.open().iter_mut().flatten() {
             let mark = mark(pace.artifact.as_ref());
@@ -179,7 +176,7 @@ impl Followers {
         }
     }
 
-    /// The end: everybody is told once more.
+    /// Reports everything once more at the end.
     fn close(&self) -> Vec<String> {
         self.open().take().unwrap_or_default().into_keys().collect()
     }
@@ -189,7 +186,7 @@ impl Followers {
     }
 }
 
-/// Differs when the task, or one file of its run, has changed.
+/// A value that differs when the task, or one file of its run, has changed.
 fn mark(view: &View, artifact: Option<&ArtifactName>) -> u64 {
     match artifact {
         None => hash((view.state().as_str(), serde_json::to_string(&view.progress).unwrap_or_default())),
@@ -203,7 +200,7 @@ fn mark(view: &View, artifact: Option<&ArtifactName>) -> u64 {
     }
 }
 
-/// Differs when a task of the project began, started, ended, or was read.
+/// A value that differs when a task of the project was submitted, started, ended, or read.
 fn mark_of_list(context: &mut Context) -> u64 {
     let project = context.project();
     let Ok(found) = tasks::status(context, Some(project), RECENT) else { return 0 };

@@ -1,8 +1,8 @@
-//! How long clients were seen to wait, kept in the home per client name.
+//! Learns how long each client waits before it gives up, and stores that in the home per client name.
 //!
-//! A client that cancels a wait, or vanishes during one, gets shorter waits. It may
-//! have been a person who pressed a key, so a shortened wait that was sat out grows
-//! again, and sooner the fewer waits were given up. A lost lesson costs one more wait.
+//! A client that cancels a wait, or disconnects during one, gets shorter waits. A person may have pressed a key,
+//! so completed waits make the limit grow again: the fewer waits were given up, the sooner. A lost update costs
+//! one more cancelled wait.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::host::clock;
 use crate::host::{Durability, files};
 use crate::reply::line;
 
-/// No client that was seen gives up sooner than after 5 s.
+/// No observed client gives up in less than 5 s.
 const SHORTEST: Duration = Duration::from_secs(4);
-/// What is cancelled sooner tells nothing about how long the client waits.
+/// A wait cancelled sooner than this says nothing about the client's limit.
 const TOO_SOON: Duration = Duration::from_secs(1);
-/// A shortened wait becomes so many times as long.
+/// The factor by which a shortened wait grows.
 const GROWTH: u32 = 4;
-/// At most `GROWTH` to this power waits are sat out before one grows.
+/// At most `GROWTH` to this power completed waits are needed before it grows.
 const MOST_DOUBTS: u32 = 4;
 const MOST_NAMES: usize = 64;
 const LONGEST_NAME: usize = 64;
@@ -35,7 +35,7 @@ pub(crate) struct Patience {
     closing: Arc<AtomicBool>,
 }
 
-/// One call of a client, which may wait.
+/// One call of a client that may wait.
 pub(crate) struct Sitting {
     patience: Patience,
     name: String,
@@ -45,21 +45,21 @@ pub(crate) struct Sitting {
     is_waiting: bool,
 }
 
-/// The file. Whoever learnt something last is at the end.
+/// The file's content. The most recently updated client is last.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     version: u32,
     clients: Vec<Lesson>,
 }
 
-/// What one client taught.
+/// What is known about one client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Lesson {
     name: String,
     limit_ms: u64,
-    /// Waits that were given up.
+    /// Number of waits that the client gave up.
     given_up: u32,
-    /// Waits of this length that were sat out.
+    /// Number of completed waits of this length.
     sat_out: u32,
 }
 
@@ -69,8 +69,7 @@ impl Patience {
         Self { file, closing: Arc::default() }
     }
 
-    /// A call of the client called `name`, whose waits may take `usual` where nothing
-    /// is known of it.
+    /// A call of the client called `name`. Its waits may take `usual` if nothing is known about it.
     pub(crate) fn begin(&self, name: String, usual: Duration) -> Sitting {
         let limit = self.limit(&name, usual);
         Sitting { patience: self.clone(), name, usual, limit, begun: clock::monotonic(), is_waiting: false }
@@ -81,19 +80,19 @@ impl Patience {
         lesson.map_or(usual, |lesson| lesson.limit().min(usual))
     }
 
-    /// The client gave up after `waited` where the wait could have taken `limit`.
+    /// Records that the client gave up after `waited` of at most `limit`.
     fn gave_up(&self, name: &str, limit: Duration, waited: Duration) {
         if waited >= TOO_SOON && !self.closing.load(Ordering::Relaxed) {
             self.change(name, |before| Some(given_up(before, name, limit, waited)));
         }
     }
 
-    /// The client took the answer to a wait of `limit`.
+    /// Records that the client accepted the answer after a wait of `limit`.
     fn held(&self, name: &str, limit: Duration, usual: Duration) {
         self.change(name, |before| before.and_then(|lesson| sat_out(lesson, limit, usual)));
     }
 
-    /// From now on it is the server that ends waits.
+    /// From now on the server itself ends waits, which teaches nothing about clients.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
     }
@@ -110,19 +109,19 @@ impl Patience {
         let forgotten = clients.len().saturating_sub(MOST_NAMES);
         let kept = Kept { version: VERSION, clients: clients.split_off(forgotten) };
         if let Ok(text) = serde_json::to_vec(&kept) {
-            // Where it cannot be kept, the next wait teaches it again.
+            // If it cannot be stored, the next wait teaches it again.
             let _ = files::write(file, &text, Durability::Whole);
         }
     }
 }
 
 impl Sitting {
-    /// How long a wait may take.
+    /// The longest wait for this call.
     pub(crate) fn limit(&self) -> Duration {
         self.limit
     }
 
-    /// The call has begun to wait.
+    /// Records that the call has begun to wait.
     pub(crate) fn waits(&mut self) {
         self.is_waiting = true;
     }
@@ -131,7 +130,7 @@ impl Sitting {
         self.is_waiting
     }
 
-    /// The client gave up at `when`.
+    /// Records that the client gave up at `when`.
     pub(crate) fn given_up(&self, when: Duration) {
         if self.is_waiting {
             self.patience.gave_up(&self.name, self.limit, when.saturating_sub(self.begun));
@@ -156,13 +155,13 @@ impl Lesson {
     }
 }
 
-/// What is kept; nothing where the file is missing or holds something else.
+/// Reads the file; empty if it is missing or not readable.
 fn read(file: &Path) -> Vec<Lesson> {
     let kept = std::fs::read(file).ok().and_then(|text| serde_json::from_slice::<Kept>(&text).ok());
     kept.filter(|kept| kept.version == VERSION).map(|kept| kept.clients).unwrap_or_default()
 }
 
-/// Takes out what the client called `name` taught.
+/// Removes and returns what is known about the client called `name`.
 fn take(clients: &mut Vec<Lesson>, name: &str) -> Option<Lesson> {
     let key = key(name);
     let at = clients.iter().position(|lesson| lesson.name == key)?;
@@ -173,12 +172,12 @@ fn key(name: &str) -> String {
     line(&name.to_lowercase(), LONGEST_NAME)
 }
 
-/// After a wait that could have taken `limit` and was given up after `waited`.
+/// The updated record after a wait of at most `limit` was given up after `waited`.
 fn given_up(before: Option<Lesson>, name: &str, limit: Duration, waited: Duration) -> Lesson {
     let below = (waited * 4 / 5).min(limit).max(SHORTEST);
     let limit_ms = u64::try_from(below.as_millis()).unwrap_or(u64::MAX);
     match before {
-        // Several waits that are given up together are one lesson.
+        // Several waits given up together count once.
         Some(before) if before.limit() < limit => {
             Lesson { limit_ms: limit_ms.min(before.limit_ms), ..before }
         }
@@ -189,8 +188,7 @@ fn given_up(before: Option<Lesson>, name: &str, limit: Duration, waited: Duratio
     }
 }
 
-/// After a wait of `limit` that was sat out. `None` when the client has shown that it
-/// waits as long as usual.
+/// The updated record after a completed wait of `limit`. `None` if the client waits as long as usual.
 fn sat_out(before: Lesson, limit: Duration, usual: Duration) -> Option<Lesson> {
     if before.limit().min(usual) != limit {
         return Some(before);

@@ -1,13 +1,11 @@
-//! Keeps from the protocol library what would end it or mislead it before a
-//! client has settled how it talks.
+//! Filters messages that would end or confuse the protocol library before a client has chosen a session or not.
 //!
-//! The first messages decide between a session and requests that stand for
-//! themselves. Until then the library takes a notification or an answer for
-//! the end of everything, and any request with the newest revision's metadata
-//! for the decision. Nobody waits for the former: it is dropped. What stands
-//! for an unreadable line is answered here, at any time.
+//! The first messages decide between a session and independent requests. Until then, the library treats a
+//! notification or a response as fatal, and any request with the newest revision's metadata as the decision.
+//! Notifications and responses are dropped until then, because nobody waits for an answer to them. Messages that
+//! stand for an unreadable line are always answered here.
 //!
-//! It also sees which answers are written, and when none can be any more.
+//! The filter also records which answers are written, and when the output is closed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,20 +26,20 @@ use crate::mcp::protocol::read_receipts::Read;
 use crate::mcp::protocol::refused_methods;
 use crate::mcp::protocol::stdin_lines;
 
-/// A transport that lets only requests through until it is opened.
+/// A transport that passes only requests until the client has decided.
 pub(crate) struct Gate<T> {
     inner: T,
     settled: Arc<AtomicBool>,
     read: Read,
     gone: CancellationToken,
     unheard: CancellationToken,
-    /// Of the requests that are not answered yet.
+    /// The requests that are not answered yet.
     deliveries: HashMap<RequestId, Delivery>,
 }
 
 impl<T> Gate<T> {
-    /// `settled` opens it. `gone` is cancelled when the client is gone, and
-    /// `unheard` here, when nothing can be written to it.
+    /// `settled` opens the filter. `gone` is cancelled when the client is gone; the filter cancels `unheard` when
+    /// nothing can be written to the client.
     pub(crate) fn new(
         inner: T,
         settled: Arc<AtomicBool>,
@@ -52,7 +50,7 @@ impl<T> Gate<T> {
         Self { inner, settled, read, gone, unheard, deliveries: HashMap::new() }
     }
 
-    /// The answer to what the library is not to see.
+    /// The answer to a message that must not reach the library.
     fn refused(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<ServerJsonRpcMessage> {
         let (error, id) = match message {
             RxJsonRpcMessage::<RoleServer>::Request(request) => {
@@ -61,11 +59,11 @@ impl<T> Gate<T> {
                     _ => None,
                 };
                 let error = if self.deliveries.contains_key(&request.id) {
-                    // Its answer could not be told from that of the other.
+                    // The client could not tell the two answers apart.
                     let message = "another request with this id is not answered yet";
                     ErrorData::invalid_request(message, None)
                 } else if custom.is_some_and(|custom| custom.method == "initialize") && !self.is_settled() {
-                    // Its parameters are not of its kind.
+                    // Its parameters do not parse.
                     bad_parameters("initialize")
                 } else {
                     custom.and_then(|custom| unreadable(&custom.method, custom.params.as_ref()))?
@@ -89,7 +87,7 @@ impl<T> Gate<T> {
         self.settled.load(Ordering::Relaxed)
     }
 
-    /// Has a request carry what becomes of its answer.
+    /// Attaches a delivery to the request.
     fn follow(&mut self, message: &mut RxJsonRpcMessage<RoleServer>) {
         match message {
             RxJsonRpcMessage::<RoleServer>::Request(request) => {
@@ -97,7 +95,7 @@ impl<T> Gate<T> {
                 request.request.extensions_mut().insert(delivery.clone());
                 self.deliveries.insert(request.id.clone(), delivery);
             }
-            // What is cancelled is not answered.
+            // A cancelled request gets no answer.
             RxJsonRpcMessage::<RoleServer>::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
@@ -110,7 +108,7 @@ impl<T> Gate<T> {
     }
 }
 
-/// The request that a message answers.
+/// The id of the request that a message answers.
 fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     match message {
         TxJsonRpcMessage::<RoleServer>::Response(response) => Some(&response.id),
@@ -132,9 +130,9 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         if let TxJsonRpcMessage::<RoleServer>::Error(answer) = &mut item {
             refused_methods::explain(&mut answer.error);
-            // The library takes whatever comes before `initialize` for a request without a session.
+            // The library treats any request before `initialize` as one without a session.
             if answer.error.code == ErrorCode::INVALID_PARAMS && !self.is_settled() {
-                answer.error.message.to_mut().push_str("; a session begins with `initialize`");
+                answer.error.message.to_mut().push_str("; a session starts with `initialize`");
             }
         }
         let delivery = answered(&item).and_then(|id| self.deliveries.remove(id));
@@ -154,7 +152,7 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
         loop {
             let mut message = self.inner.receive().await?;
             if let Some(error) = self.refused(&message) {
-                // On its own: what is written is not to be torn apart when nobody waits here any more.
+                // On a task of its own, so that dropping this future does not cut a message in half.
                 tokio::spawn(self.inner.send(error));
                 continue;
             }
@@ -170,14 +168,14 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
     }
 }
 
-/// The error that a message gets which stands for an unreadable line.
+/// The error for a message that stands for an unreadable line.
 fn unreadable(method: &str, params: Option<&serde_json::Value>) -> Option<ErrorData> {
     let params = params.filter(|_| method == stdin_lines::UNREADABLE)?;
     let reason = params["reason"].as_str().unwrap_or_default().to_owned();
     Some(ErrorData::new(stdin_lines::code(&reason), reason, None))
 }
 
-/// For a method that exists and was given something else.
+/// The error for a known method with invalid parameters.
 pub(crate) fn bad_parameters(method: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("the parameters of `{method}` are not of its kind"), None)
+    ErrorData::invalid_params(format!("invalid parameters for `{method}`"), None)
 }

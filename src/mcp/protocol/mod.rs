@@ -1,4 +1,4 @@
-//! Everything about MCP that is not one tool: messages, clients, waits, resources, subscriptions.
+//! The MCP protocol apart from the tools: messages, clients, waits, resources, subscriptions.
 
 pub(crate) mod client;
 pub(crate) mod completion;
@@ -35,4 +35,4 @@ pub(crate) use request_id_scan::Scan;
 pub(crate) use server::Server;
 pub(crate) use server_state::{MOST_CALLS, Shared};
 pub(crate) use stdin_lines::Input;
-pub(crate) use tool_call::{Call, Reply, arguments, failure, refused};
+pub(crate) use tool_call::{Call, Reply, arguments, failure, parsed, refused};

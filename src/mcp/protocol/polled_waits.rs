@@ -1,7 +1,6 @@
-//! The tasks extension: a wait that the client polls, so that its model is free
-//! meanwhile and woken with the result.
+//! The tasks extension: the client polls a wait, so that its model is free until the result arrives.
 //!
-//! Its id is not the run's: giving it up detaches the one who waits, no more.
+//! A wait has an id of its own. Cancelling it ends the wait, never the run.
 
 use std::time::Duration;
 
@@ -22,14 +21,14 @@ use crate::tasks;
 
 const POLL: Duration = Duration::from_secs(2);
 
-/// What a wait begins with.
+/// How a wait starts.
 pub(crate) enum Begun {
-    /// There was nothing to wait for.
+    /// The answer is already available.
     Answered(Reply),
     Parked(CreateTaskResult),
 }
 
-/// Begins a wait for what `given` names.
+/// Starts a wait for the tasks that `given` names.
 pub(crate) fn begin(call: &mut Call, given: Map<String, Value>) -> Result<Begun, Failure> {
     let wait = arguments::<Wait>(call.tool, given)?.resolved(call)?;
     match wait.look(call, Duration::ZERO)? {
@@ -42,9 +41,9 @@ pub(crate) fn begin(call: &mut Call, given: Map<String, Value>) -> Result<Begun,
     }
 }
 
-/// How the wait called `id` stands; `None` when there is none.
+/// The state of the wait `id`; `None` if there is no such wait.
 ///
-/// `finish` makes the result of the original call from its reply.
+/// `finish` turns the reply into the result of the original call.
 pub(crate) fn look(
     call: &mut Call,
     id: &str,
@@ -69,24 +68,24 @@ pub(crate) fn look(
             return Ok(Some(DetailedTask::new(task, TaskPayload::Working)));
         }
         Ok(Ok(reply)) => Ok(reply),
-        // A task that is gone by now: the original call would have said so too.
+        // The task no longer exists: the original call would have reported that too.
         Err(failure) => Err(failure),
     };
-    // A run that goes on after the wait was up would give another answer next time.
+    // Stored, because a run that goes on after the wait timed out would give another answer next time.
     let ended = Ended { ended_at: clock::now().to_string(), result: finish(call.tool, replied) };
     let ended = serde_json::to_string(&ended).unwrap_or_default();
     let settled = tasks::answer_wait(&mut call.context, &kept, &ended).map_err(|error| failure(&error))?;
     Ok(settled.and_then(|settled| over(&settled)))
 }
 
-/// What is kept of a wait that was answered.
+/// The stored answer of a wait.
 #[derive(Serialize, Deserialize)]
 struct Ended {
     ended_at: String,
     result: Map<String, Value>,
 }
 
-/// How a wait stands that is over.
+/// The state of a wait that has ended.
 fn over(kept: &registry::Wait) -> Option<DetailedTask> {
     if kept.cancelled {
         return Some(DetailedTask::new(task(kept, TaskStatus::Cancelled, None), TaskPayload::Cancelled));
@@ -97,8 +96,7 @@ fn over(kept: &registry::Wait) -> Option<DetailedTask> {
     Some(DetailedTask::new(task, TaskPayload::Completed { result }))
 }
 
-/// Gives the wait called `id` up, unless its answer is there: what is final
-/// stays so. `false` when there is no such wait.
+/// Cancels the wait `id` unless it is already answered. `false` if there is no such wait.
 pub(crate) fn give_up(call: &mut Call, id: &str) -> Result<bool, Failure> {
     let told = |error: TaskError| failure(&error);
     let Some(kept) = tasks::stored_wait(&call.context, id).map_err(told)? else { return Ok(false) };
@@ -112,7 +110,7 @@ pub(crate) fn give_up(call: &mut Call, id: &str) -> Result<bool, Failure> {
     }
 }
 
-/// How long somebody has been waiting.
+/// How long the client has been waiting.
 fn waiting(kept: &registry::Wait) -> Duration {
     Duration::from_millis(clock::now().millis_since(kept.created_at))
 }

@@ -1,5 +1,5 @@
-//! Progress for whoever waits: at most one notice a second, one every ten
-//! seconds at least, each with a number above the last.
+//! Sends progress notifications during a wait: at most one a second, at least one every ten seconds, with rising
+//! numbers.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use crate::tasks::NextObservation;
 const AT_MOST: Duration = Duration::from_secs(1);
 const AT_LEAST: Duration = Duration::from_secs(10);
 
-/// Makes what a wait calls with the tasks as they are. It sends a line when
-/// there is something to say, and ends the wait once it is not `wanted`.
+/// Makes the callback that a wait calls with its tasks. It sends a line when something changed, and ends the
+/// wait once the answer is not `wanted`.
 pub(crate) fn observer(
     lines: UnboundedSender<String>,
     wanted: impl Fn(Duration) -> bool + Send + 'static,
@@ -30,21 +30,21 @@ pub(crate) fn observer(
         let (what, line) = line(views);
         let wait = last.as_ref().map_or(Duration::ZERO, |(at, before)| due(*before != what, now - *at));
         if wait.is_zero() {
-            // Nobody listens any more: then nobody is told.
+            // The client no longer listens.
             let _ = lines.send(line);
             last = Some((now, what));
         }
-        // Often enough to see that nobody wants the answer any more.
+        // Often enough to notice that the answer is no longer wanted.
         NextObservation::Within(if wait.is_zero() { AT_MOST } else { wait.min(AT_MOST) })
     })
 }
 
-/// How long to wait with the next notice, `since` the last one.
+/// The time until the next notification may be sent, `since` the last one.
 fn due(changed: bool, since: Duration) -> Duration {
     (if changed { AT_MOST } else { AT_LEAST }).saturating_sub(since)
 }
 
-/// What is going on, without and with the time it has taken.
+/// The current activity, without and with the elapsed time.
 pub(crate) fn line(views: &[View]) -> (String, String) {
     let done = views.iter().filter(|view| view.state().is_final()).count();
     let Some(open) = views.iter().find(|view| !view.state().is_final()) else {
@@ -57,11 +57,11 @@ pub(crate) fn line(views: &[View]) -> (String, String) {
     };
     let so_far = open.progress.as_ref().and_then(brief).map_or(String::new(), |brief| format!(" ({brief})"));
     let others = if views.len() > 1 { format!("{done} of {} done; ", views.len()) } else { String::new() };
-    // Commands may hold keys, and this goes out by itself.
+    // Redact here: commands may contain keys, and notifications do not pass through a reply.
     let what = words(&format!("{others}{}{so_far}", title(activity)));
     let since = open.row.started_at.unwrap_or(open.row.created_at);
     let now = clock::now();
-    // Its agent has ended, and what it came to is being written down.
+    // The agent has ended, and its result is being written.
     let over = open.progress.as_ref().is_some_and(|progress| progress.phase == Phase::Finished);
     let left = Eta::of(open, now).filter(|_| !over).map_or(String::new(), |eta| format!(", {}", eta.line()));
     let line = format!("{what}, {}{left}", duration(now.millis_since(since)));

@@ -1,5 +1,4 @@
-//! Results that were handed out lose their mark: after the answer, and before
-//! the next call looks.
+//! Marks delivered results as read: after the answer is sent, and before the next call starts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +14,9 @@ pub(crate) struct Read(Arc<Inner>);
 struct Inner {
     env: Env,
     spare: Spare,
-    /// Handed out, and still marked. Never held for long.
+    /// Delivered but still marked as unread. Never locked for long.
     pending: Mutex<Vec<TaskId>>,
-    /// Held while marks are taken off: whoever gets it finds them gone.
+    /// Locked while marks are removed, so that the next holder finds them gone.
     settling: Mutex<()>,
 }
 
@@ -26,17 +25,17 @@ impl Read {
         Self(Arc::new(Inner { env, spare, pending: Mutex::default(), settling: Mutex::default() }))
     }
 
-    /// The results of these tasks were handed out.
+    /// Records that the results of these tasks were delivered.
     pub(crate) fn add(&self, tasks: Vec<TaskId>) {
         self.0.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
-        // Nothing waits for it here: this is where answers are written.
+        // Runs on a thread of its own, because answers are written on this one.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let read = self.clone();
             drop(runtime.spawn_blocking(move || read.settle()));
         }
     }
 
-    /// Takes the marks off that are still to be taken off.
+    /// Removes the pending marks.
     pub(crate) fn settle(&self) {
         let Inner { env, spare, pending, settling } = &*self.0;
         let _settling = settling.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,11 +43,11 @@ impl Read {
         if tasks.is_empty() {
             return;
         }
-        // A mark that stays costs a notice, no more.
+        // A mark that remains only causes another notice.
         if let Ok(mut context) = Context::open_to_look_with(env.clone(), spare.take()) {
             let marked = context.unless_busy(|context| tasks::mark_read(context, &tasks));
             if matches!(marked, Ok(None)) {
-                // The next call takes them off.
+                // The next call tries again.
                 pending.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
             }
             spare.put(context.registry);

@@ -1,24 +1,23 @@
-//! Says why a method is refused, and what to use instead.
+//! Explains why a method is refused, and what to use instead.
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 
 use crate::reply::line;
 
-/// The error of a method that this server does not have in the client's revision.
+/// The error for a method that the client's revision does not have here.
 pub(crate) fn refused(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why(method), None)
 }
 
-/// Adds the reason to an error of the protocol library, whose message is the
-/// bare name of the method.
+/// Adds the reason to an error of the protocol library, whose message is only the name of the method.
 pub(crate) fn explain(error: &mut ErrorData) {
     if error.code == ErrorCode::METHOD_NOT_FOUND && !error.message.contains(' ') {
         error.message = why(&error.message).into();
     }
 }
 
-/// A method that exists in some revision is refused in the others only.
+/// Why `method` is refused. Some methods exist only in some revisions.
 fn why(method: &str) -> String {
     let reason = match method {
         "tasks/get" | "tasks/update" | "tasks/cancel" => {

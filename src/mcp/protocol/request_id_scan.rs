@@ -1,32 +1,30 @@
-//! Looks for the id of a request in a line that cannot be read as a whole: byte
-//! by byte, in memory that does not grow with the line.
+//! Finds the id of a request in a line that does not parse, byte by byte and in constant memory.
 //!
-//! The line may be cut off, damaged, or longer than anybody would keep. What
-//! counts is the member `id` of the outermost object, wherever it stands: many
-//! libraries write it last.
+//! The line may be cut off, damaged, or too long to keep. The id is the member `id` of the outermost object,
+//! wherever it is: many libraries write it last.
 
 use serde_json::Value;
 
-/// The longest name or id that is looked at, quotes included.
+/// The longest name or id that is considered, quotes included.
 const LONGEST: usize = 200;
 
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     depth: usize,
-    /// Inside of a string; whether the next character stands for itself.
+    /// Inside a string; whether the next character is escaped.
     string: Option<bool>,
-    /// The string or number that was begun last in the outermost object.
+    /// The most recent string or number of the outermost object.
     token: Vec<u8>,
     stage: Stage,
     found: Option<Value>,
 }
 
-/// Where in the outermost object we are.
+/// The position in the outermost object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     #[default]
     Name,
-    /// Behind the colon of `id`, and of anything else.
+    /// After the colon of `id`, or of any other name.
     Id,
     Other,
 }
@@ -38,7 +36,7 @@ impl Scan {
         scan
     }
 
-    /// Takes in what follows.
+    /// Scans the next bytes.
     pub(crate) fn go_on(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.found.is_some() {
@@ -48,7 +46,7 @@ impl Scan {
         }
     }
 
-    /// The id, once the line is at its end.
+    /// The id, at the end of the line.
     pub(crate) fn id(mut self) -> Option<Value> {
         self.end_number();
         self.found
@@ -85,7 +83,7 @@ impl Scan {
             b'{' | b'[' => {
                 self.depth += 1;
                 if self.depth == 2 {
-                    // Whatever it is, it is no id.
+                    // An object or array is not a valid id.
                     self.token.clear();
                 }
             }
@@ -103,7 +101,7 @@ impl Scan {
     }
 
     fn keep(&mut self, byte: u8) {
-        // One more than is looked at shows that it is too long.
+        // Keep one byte beyond the limit, to detect a token that is too long.
         if self.depth == 1 && self.token.len() <= LONGEST {
             self.token.push(byte);
         }
@@ -116,7 +114,7 @@ impl Scan {
         }
     }
 
-    /// What stands behind `id` is whole.
+    /// Takes the value of `id` once it is complete.
     fn settle(&mut self) {
         let token = std::mem::take(&mut self.token);
         self.stage = Stage::Other;

@@ -1,8 +1,8 @@
-//! The addresses of resources: `delegator://tasks`, a task below it, and the
-//! artifacts of its run below that.
+//! Parses and writes resource addresses: `delegator://tasks`, a task below it, and the artifacts of its run
+//! below that.
 //!
-//! Past this file there is no text that could be taken for a path: an artifact
-//! is one of the names that every run's index knows, and a task is looked up.
+//! Beyond this file no text can be mistaken for a path: an artifact is one of the known names, and a task is
+//! looked up.
 
 use percent_encoding::percent_decode_str;
 
@@ -11,27 +11,27 @@ use crate::runs::ArtifactName;
 pub(crate) const TASKS: &str = "delegator://tasks";
 pub(crate) const TASK_TEMPLATE: &str = "delegator://tasks/{task_id}";
 pub(crate) const ARTIFACT_TEMPLATE: &str = "delegator://tasks/{task_id}/{artifact}";
-/// Longer than any id or alias, in whatever encoding.
+/// Longer than any id or alias in any encoding.
 const LONGEST: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) subject: Subject,
-    /// Only of a task.
+    /// Present only below a task.
     pub(crate) artifact: Option<ArtifactName>,
 }
 
-/// What changes when something happens.
+/// What a subscription follows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject {
     /// The tasks of the client's project.
     List,
-    /// One task, by whatever somebody calls it.
+    /// One task, by any of its names.
     Task(String),
 }
 
 impl Address {
-    /// `None` for whatever is not exactly one of ours.
+    /// `None` for any address that is not exactly one of ours.
     pub(crate) fn parse(uri: &str) -> Option<Self> {
         if uri == TASKS {
             return Some(Self { subject: Subject::List, artifact: None });

@@ -1,26 +1,24 @@
-//! What of a file leaves: its text without secrets, and no longer than a reply
-//! may be.
+//! Redacts and shortens a file for a reply.
 
 use std::path::Path;
 
 use crate::reading::HeadAndTail;
 use crate::reply::words;
 
-/// Characters of one text. With what stands around it, a reply stays below
-/// the 20,000 that every client takes.
+/// The longest text, in characters. With the rest of the reply it stays below the 20,000 that every client
+/// accepts.
 const MOST: usize = 18_000;
-/// How much of a file is looked at: a secret is then seen whole even where the
-/// text is cut in its middle.
+/// How much of a file is read: more than is shown, so that a secret at the cut is seen whole.
 pub(crate) const LOOKED_AT: u64 = 256 << 10;
 
-/// A text as it leaves, and whether something of it was left out.
+/// A text for a reply, and whether part of it was left out.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) text: String,
     pub(crate) cut: bool,
 }
 
-/// The ends of the file at `path` that fit.
+/// The beginning and the end of a file, as far as they fit.
 pub(crate) fn file(ends: &HeadAndTail, path: &Path) -> Shown {
     let head = words(&ends.head);
     if ends.tail.is_none() && head.chars().count() <= MOST {
@@ -28,7 +26,7 @@ pub(crate) fn file(ends: &HeadAndTail, path: &Path) -> Shown {
     }
     let tail = ends.tail.as_deref().map(words);
     let mark = format!(
-        "… (the middle is left out: {} bytes in all, in `{}`; delegate_results gives output in parts)",
+        "… (the middle is left out: {} bytes in total, in `{}`; inspect_output reads it in parts)",
         ends.total_bytes,
         path.display()
     );
@@ -40,7 +38,7 @@ pub(crate) fn file(ends: &HeadAndTail, path: &Path) -> Shown {
     Shown { text, cut: true }
 }
 
-/// The first `most` characters, up to the end of a line where one is near.
+/// At most the first `most` characters, ending at a line end if one is near.
 fn beginning(text: &str, most: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let part = &text[..end];
@@ -48,7 +46,7 @@ fn beginning(text: &str, most: usize) -> &str {
     if line > end / 2 { &part[..line] } else { part }
 }
 
-/// The last `most` characters, from the start of a line where one is near.
+/// At most the last `most` characters, starting at a line start if one is near.
 fn ending(text: &str, most: usize) -> &str {
     let Some((start, _)) = text.char_indices().nth_back(most.saturating_sub(1)) else { return text };
     let part = &text[start..];
@@ -78,7 +76,7 @@ mod tests {
             assert!(cut);
             assert!(text.starts_with("line 0\nline 1\n"), "{}", &text[..40]);
             assert!(text.ends_with("\nline 19999\n"));
-            assert!(text.contains("999999 bytes in all, in `/run/stdout.log`"));
+            assert!(text.contains("999999 bytes in total, in `/run/stdout.log`"));
             assert!(text.lines().all(|line| line.starts_with("line ") || line.starts_with('…')));
             assert!(text.chars().count() < 20_000);
         }

@@ -1,8 +1,7 @@
-//! The tasks of a project and the files of their runs, as resources.
+//! Serves the tasks of a project and the files of their runs as MCP resources.
 //!
-//! Reading one is no fetching of a result: what is unread stays so. Only the
-//! index of tasks is listed, because some clients give the whole list to the
-//! model. Tasks and files are reached by template, from anywhere by the task's id.
+//! Reading a resource does not mark a result as read. Only the index of tasks is listed, because some clients
+//! give the whole list to the model. Tasks and files are reached by template; a task's id works from any project.
 
 use crate::tasks;
 use std::io;
@@ -32,13 +31,13 @@ use crate::text::plain;
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
 
-/// The one resource that is listed, whether or not there is a task.
+/// The only listed resource, whether or not there are tasks.
 pub(crate) fn list() -> ListResourcesResult {
     let index = Resource::new(TASKS, "tasks")
         .with_title("Tasks of this project")
         .with_description(
-            "What runs, what waits and what ended lately: what delegate_status answers. A task and the files of \
-             its run are read by its id, as the templates say.",
+            "Running, queued and recently finished tasks, as delegate_status lists them. The templates read a task \
+             and the files of its run by its id.",
         )
         .with_mime_type(JSON);
     ListResourcesResult::with_all_items(vec![index])
@@ -48,18 +47,18 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![
         ResourceTemplate::new(TASK_TEMPLATE, "task")
             .with_title("A task")
-            .with_description("What came of a task, or how far it is: what delegate_results answers.")
+            .with_description("A task's result or progress, as delegate_results shows it.")
             .with_mime_type(JSON),
         ResourceTemplate::new(ARTIFACT_TEMPLATE, "artifact")
             .with_title("A file of a task's run")
             .with_description(
                 "One file of the run directory, such as stdout.log, events.jsonl or result.json. \
-                 Of a long one its beginning and its end.",
+                 A long file is cut to its beginning and end.",
             ),
     ])
 }
 
-/// What `uri` names, as it is now.
+/// The current content of `uri`.
 pub(crate) fn read(incoming: Incoming, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let address = Address::parse(uri).ok_or_else(|| unknown(uri))?;
     let tool = match &address.subject {
@@ -93,7 +92,7 @@ fn read_at(call: &mut Call, address: Address, uri: &str) -> Result<ReadResourceR
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// The task that `reference` means, if the client may know of it.
+/// The task that `reference` names, if the client may see it.
 pub(crate) fn find(call: &Call, reference: &str) -> Result<Option<Row>, ErrorData> {
     match reading::find(&call.context, reference) {
         Ok(row) => Ok(Some(row)),
@@ -102,11 +101,11 @@ pub(crate) fn find(call: &Call, reference: &str) -> Result<Option<Row>, ErrorDat
     }
 }
 
-/// There is nothing of that name.
+/// The error for an unknown resource.
 pub(crate) fn unknown(uri: &str) -> ErrorData {
     let uri = words(&plain::line(uri, 200));
     let message = format!(
-        "no resource `{uri}`; `delegator://tasks` lists the tasks of this project, and resources/templates/list says how to read them"
+        "no resource `{uri}`; `delegator://tasks` lists the tasks of this project, and resources/templates/list shows how to read them"
     );
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
@@ -122,7 +121,7 @@ fn artifact(call: &Call, row: &Row, name: &ArtifactName, uri: &str) -> Result<Re
         Ok(ends) => ends,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown(uri)),
         Err(_) => {
-            let message = format!("`{name}` of `{}` is not a file that can be read", row.id);
+            let message = format!("`{name}` of `{}` is not a readable file", row.id);
             return Err(ErrorData::internal_error(message, None));
         }
     };
@@ -136,12 +135,12 @@ fn artifact(call: &Call, row: &Row, name: &ArtifactName, uri: &str) -> Result<Re
     if cut {
         meta.insert("delegator/truncated".into(), true.into());
     }
-    // Half a document is none.
+    // A JSON document that was cut is plain text.
     let mime = if cut { TEXT } else { mime(name.as_str()) };
     Ok(contents(uri, text, mime, meta))
 }
 
-/// The reply of a tool as a document, fit to leave.
+/// The reply of a tool as a JSON document, redacted and cut to size.
 fn document(reply: Reply) -> String {
     reply.within(Budget::MOST).in_format(Format::Json).finish().1
 }

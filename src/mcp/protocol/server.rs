@@ -1,4 +1,4 @@
-//! The protocol: what a client asks for, handed to the table of tools.
+//! Implements the MCP server: passes each request of a client to the tools, resources or prompts.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -36,10 +36,10 @@ use crate::mcp::protocol::{
 use crate::mcp::tools::{Tool, find, listed, wait};
 use crate::tasks;
 
-/// How long a client may keep a list: its hints follow the configuration.
+/// How long a client may cache a list; tool hints depend on the configuration.
 const LIST_KEPT_MS: u64 = 5 * 60 * 1000;
 
-/// How long a client may take to say which directories it works in.
+/// How long to wait for the client's list of directories.
 const ROOTS_PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
@@ -49,7 +49,7 @@ pub(crate) struct Server {
     shared: Shared,
     /// Cancelled when the client is gone.
     pub(crate) gone: CancellationToken,
-    /// The client's own directories, once it was asked.
+    /// The client's directories, once it has been asked.
     roots: Arc<Mutex<Option<Vec<PathBuf>>>>,
     pub(crate) subscriptions: Subscriptions,
 }
@@ -60,8 +60,8 @@ impl Server {
         Self { env, profile, shared, gone, roots: Arc::default(), subscriptions }
     }
 
-    /// The directories that the client works in, where it has any.
-    #[expect(deprecated, reason = "clients of the older revisions say it this way")]
+    /// The directories that the client works in, if it has any.
+    #[expect(deprecated, reason = "clients of the older revisions use it")]
     async fn client_roots(&self, context: &RequestContext<RoleServer>) -> Vec<PathBuf> {
         if let Some(known) = self.roots.lock().ok().and_then(|roots| roots.clone()) {
             return known;
@@ -71,7 +71,7 @@ impl Server {
             return Vec::new();
         }
         let asked = tokio::time::timeout(ROOTS_PATIENCE, context.peer.list_roots()).await;
-        // One that does not answer is not asked again, until it says that they changed.
+        // A client that does not answer is not asked again until it reports a change.
         let listed = asked.ok().and_then(Result::ok).map(|listed| listed.roots).unwrap_or_default();
         let roots: Vec<PathBuf> = listed.iter().filter_map(|root| client::file(&root.uri)).collect();
         if let Ok(mut known) = self.roots.lock() {
@@ -80,8 +80,7 @@ impl Server {
         roots
     }
 
-    /// Runs `work` on a thread of its own, so that no call delays another, and
-    /// tells the client meanwhile how far it is.
+    /// Runs `work` on a thread of its own, so that no call delays another, and reports progress to the client.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -93,7 +92,7 @@ impl Server {
         let (lines, mut told) = mpsc::unbounded_channel();
         let delivery = Delivery::of(&context.extensions)
             .unwrap_or_else(|| Delivery::new(&self.shared.read, self.gone.child_token()));
-        // HeadAndTail the wait, if there is one, when nobody wants its answer.
+        // Ends the wait, if there is one, when its answer is no longer wanted.
         let lost = delivery.unwanted().clone();
         let unwanted = lost.child_token();
         let _unwanted = unwanted.clone().drop_guard();
@@ -103,7 +102,7 @@ impl Server {
         };
         let place = self.shared.place();
         let usual = client::safe_wait(&name, token.is_some());
-        // Where all places are taken, a wait answers at once: it is to be tried again.
+        // If all slots are taken, a wait answers at once and the client tries again.
         let usual = if place.is_some() { usual } else { Duration::ZERO };
         let mut sitting = self.shared.patience.begin(name, usual);
         let incoming = Incoming {
@@ -128,7 +127,7 @@ impl Server {
                     if let Some(token) = &token {
                         number += 1.0;
                         let progress = ProgressNotificationParam::new(token.clone(), number).with_message(line);
-                        // A client that does not listen does not keep the work up.
+                        // A client that does not read must not delay the work.
                         let _ = context.peer.notify_progress(progress).await;
                     }
                 }
@@ -138,7 +137,7 @@ impl Server {
                     return done.map_err(|_| crashed());
                 }
                 () = context.ct.cancelled() => break,
-                // Whatever does not wait is over in a moment: its answer may still be read.
+                // A call that does not wait ends in a moment, and its answer may still be read.
                 () = lost.cancelled(), if sitting.is_waiting() => break,
             }
         }
@@ -197,7 +196,7 @@ impl ServerHandler for Server {
         check_page(request)?;
         let (env, profile) = (self.env.clone(), self.profile);
         let described = tokio::task::spawn_blocking(move || {
-            // A configuration that cannot be read is told by every call.
+            // Every call reports a configuration that cannot be read.
             let config = Config::load(&env).unwrap_or_default();
             listed(profile).map(|tool| describe::tool(tool, &config)).collect()
         });
@@ -334,8 +333,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         check_modern(&context, "tasks/update")?;
-        // No wait asks for anything, so there is nothing to take; that one
-        // exists is all there is to check.
+        // Waits never ask for input, so it is enough to check that the wait exists.
         self.known(request.task_id, context).await
     }
 
@@ -358,7 +356,7 @@ impl ServerHandler for Server {
         }
     }
 
-    /// What the library could not take for one of its own.
+    /// Handles requests that the library does not know.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

@@ -1,5 +1,5 @@
-//! What all that one process serves has in common: a thread that looks after
-//! the queue, and the number of calls that may wait at a time.
+//! State shared by everything that one server process serves: a thread that watches the queue, and the number of
+//! calls that may wait at a time.
 
 use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
@@ -14,19 +14,18 @@ use crate::mcp::protocol::read_receipts::Read;
 use crate::registry::Registry;
 use crate::tasks;
 
-/// A client that only tries us out is gone by then.
+/// A client that only probes the server is gone by then.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// A server that nobody asks for anything in this time is at rest.
+/// A server without requests for this long is idle.
 const REST: Duration = Duration::from_secs(10);
 
-/// Calls that wait, and runs that are followed, at a time. Each takes a thread;
-/// the others are for calls that answer at once.
+/// The most waiting calls and followed runs at a time. Each takes a thread; the other threads serve calls that
+/// answer at once.
 const MOST_WAITING: usize = 384;
 pub(crate) const MOST_CALLS: usize = MOST_WAITING + 128;
 
-/// A registry that the last call has left open: the next one need not open it
-/// again.
+/// A registry that the last call left open for the next one.
 #[derive(Clone, Default)]
 pub(crate) struct Spare(Arc<Mutex<Option<Registry>>>);
 
@@ -67,13 +66,13 @@ impl Shared {
         }
     }
 
-    /// A place to wait in, while there is one.
+    /// A slot for waiting, if one is free.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
         self.waiting.clone().try_acquire_owned().ok()
     }
 
-    /// A call is over. With the first one, somebody starts looking after the
-    /// queue: a client that only asks who we are gets no thread and no open file.
+    /// Records that a call has ended. The first one starts the queue watcher, so a client that only asks for the
+    /// server's name costs no thread and no open file.
     pub(crate) fn answered(&self) {
         self.answered.notify_one();
         self.keep_the_queue();
@@ -82,15 +81,13 @@ impl Shared {
     fn keep_the_queue(&self) {
         self.started.call_once(|| {
             let env = self.env.clone();
-            // Without it, calls still keep the queue moving.
+            // Without the thread, calls still keep the queue moving.
             let _ = std::thread::Builder::new().name("keeper".into()).spawn(move || tasks::watch_queue(&env));
         });
     }
 
-    /// Gives back, whenever nobody has asked for anything for a while, what only
-    /// the start or the last calls needed: most of what a server holds is code
-    /// that it does not need now, and room for answers that it gave. After the
-    /// start, looks after the queue if there is a registry.
+    /// Releases memory whenever the server is idle: most of what it holds is code that it does not need now, and
+    /// buffers of earlier answers. After the start, it also watches the queue if there is a registry.
     pub(crate) async fn rest_between_calls(self) {
         let mut quiet = MOMENT;
         loop {

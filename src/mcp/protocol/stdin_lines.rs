@@ -1,9 +1,8 @@
-//! Standard input, line by line: what cannot be read at all becomes a message
-//! that is answered with an error, so that nobody waits for ever.
+//! Reads standard input line by line. A line that cannot be read is replaced by a message that gets an error as
+//! its answer, so that no client waits for ever.
 //!
-//! A line that is too long, is not UTF-8, or is not JSON is skipped by the
-//! protocol library. Here it becomes a request where it shows an id, and a
-//! notification where it shows none; `gate` answers both.
+//! The protocol library skips a line that is too long, not UTF-8, or not JSON. Here it becomes a request if it has
+//! an id, and otherwise a notification; `message_filter` answers both.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,34 +17,34 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mcp::protocol::request_id_scan::Scan;
 
-/// The method of the messages that stand for what could not be read.
+/// The method of messages that stand for an unreadable line.
 pub(crate) const UNREADABLE: &str = "delegator/unreadable";
 
-/// What is JSON and shows an id, but is neither a request nor an answer.
-pub(crate) const MISSHAPEN: &str = "the message is no request of JSON-RPC 2.0 with parameters by name";
+/// For JSON that has an id but is neither a request nor a response.
+pub(crate) const MISSHAPEN: &str = "the message is not a JSON-RPC 2.0 request with named parameters";
 
 /// Only revision 2025-03-26 has batches, and it is not offered.
 pub(crate) const BATCH: &str =
-    "batches are not supported: send each message by itself; no revision spoken here has batches";
+    "batches are not supported: send each message by itself; no supported revision has batches";
 
-/// The protocol library takes a cursor of the wrong kind for none.
-const BAD_CURSOR: &str = "`cursor` is not a text; leave it out for the whole list";
+/// The protocol library treats a cursor of the wrong type as absent.
+const BAD_CURSOR: &str = "`cursor` is not a string; leave it out for the whole list";
 
-/// The longest line that is taken: what the protocol library takes.
+/// The longest line that is accepted, as in the protocol library.
 const LONGEST: usize = 16 << 20;
 const TOO_LONG: &str = "the message is longer than 16 MiB";
 const CHUNK: usize = 64 << 10;
-/// How deep a message may be nested: a little less than what the JSON reader takes.
+/// How deep a message may be nested: a little less than the JSON reader allows.
 pub(crate) const DEEPEST: usize = 100;
 
-/// Passes lines on once they are whole, and says when there are no more.
+/// Passes on complete lines and reports the end of the input.
 pub(crate) struct Input<R> {
     source: R,
     /// The line that is being read.
     line: Vec<u8>,
-    /// In its place, what is remembered of one that is too long.
+    /// Replaces `line` for a line that is too long: the scan for its id.
     too_long: Option<Scan>,
-    /// Whole lines that are to be passed on.
+    /// Complete lines to pass on.
     ready: VecDeque<u8>,
     chunk: Box<[u8]>,
     gone: CancellationToken,
@@ -68,7 +67,7 @@ impl<R> Input<R> {
                 self.too_long = Some(Scan::of(&std::mem::take(&mut self.line)));
             }
             if piece.ends_with(b"\n") {
-                // One long line must not hold its memory for ever.
+                // Release the memory of a long line.
                 let line = std::mem::take(&mut self.line);
                 match (self.too_long.take(), wrong(&line)) {
                     (Some(scan), _) => self.ready.extend(instead(scan, TOO_LONG)),
@@ -108,13 +107,13 @@ impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
     }
 }
 
-/// Why a line cannot be read, if it cannot.
+/// Why a line is unreadable, or `None` if it is readable.
 pub(crate) fn wrong(line: &[u8]) -> Option<&'static str> {
     if line.trim_ascii().is_empty() {
         return None;
     }
     let Ok(text) = std::str::from_utf8(line) else { return Some("the message is not UTF-8") };
-    // A byte order mark is no fault.
+    // A byte order mark is accepted.
     let text = text.trim_start_matches('\u{feff}');
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return Some("the message is not JSON");
@@ -122,15 +121,15 @@ pub(crate) fn wrong(line: &[u8]) -> Option<&'static str> {
     if depth(line) > DEEPEST {
         return Some("the message is nested too deeply");
     }
-    // What is JSON can still hold `1e999` or half a surrogate pair.
+    // Valid JSON can still contain `1e999` or half a surrogate pair.
     match serde_json::from_str::<Value>(text) {
         Ok(message) => misshapen(&message),
-        Err(_) => Some("the message has a number or a text beyond all bounds"),
+        Err(_) => Some("the message has a number or a string that cannot be represented"),
     }
 }
 
-/// Why JSON is not a message that the protocol library answers as it should: a
-/// batch, a list with a bad cursor, and whatever else somebody waits for.
+/// Why the protocol library would not answer this JSON correctly: a batch, a list request with a bad cursor, or
+/// anything else with an id.
 pub(crate) fn misshapen(message: &Value) -> Option<&'static str> {
     if message.is_array() {
         return Some(BATCH);
@@ -149,7 +148,7 @@ pub(crate) fn misshapen(message: &Value) -> Option<&'static str> {
     (waits && lists && !cursor.is_null() && !cursor.is_string()).then_some(BAD_CURSOR)
 }
 
-/// The error that an unreadable message gets.
+/// The error code for an unreadable message.
 pub(crate) fn code(reason: &str) -> ErrorCode {
     match reason {
         MISSHAPEN | BATCH => ErrorCode::INVALID_REQUEST,
@@ -158,7 +157,7 @@ pub(crate) fn code(reason: &str) -> ErrorCode {
     }
 }
 
-/// How deep the brackets of a line of JSON go.
+/// The nesting depth of a line of JSON.
 fn depth(line: &[u8]) -> usize {
     let (mut depth, mut deepest, mut at) = (0_usize, 0, 0);
     while at < line.len() {
@@ -177,8 +176,7 @@ fn depth(line: &[u8]) -> usize {
     deepest
 }
 
-/// A message in place of a line that cannot be read: a request where the line
-/// shows an id.
+/// The message that replaces an unreadable line: a request if the line has an id.
 fn instead(line: Scan, what: &str) -> Vec<u8> {
     let mut message = json!({ "jsonrpc": "2.0", "method": UNREADABLE, "params": { "reason": what } });
     if let Some(id) = line.id().filter(|_| what != BATCH) {
@@ -187,7 +185,7 @@ fn instead(line: Scan, what: &str) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-/// Behind the string that begins at `start`.
+/// The position after the string that begins at `start`.
 fn string_end(line: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     while at < line.len() {
@@ -236,7 +234,7 @@ mod tests {
         );
         for beyond in ["1e999", "\"\\ud800\""] {
             let bad = told(format!("{{\"id\":4,\"params\":{beyond}}}\n").as_bytes());
-            let reason = json!("the message has a number or a text beyond all bounds");
+            let reason = json!("the message has a number or a string that cannot be represented");
             assert_eq!((&bad["id"], &bad["params"]["reason"]), (&json!(4), &reason));
         }
         let bad = told(b"{\"id\":-3, broken\n");

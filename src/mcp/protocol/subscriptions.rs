@@ -1,7 +1,6 @@
-//! Who is told of changes, in both eras: one resource after another for a
-//! session, or all of a request that stays open.
+//! Subscriptions to resources: one at a time in a session, or a list in a request that stays open.
 //!
-//! A thread for each task that is followed, and none where nobody follows.
+//! Each followed task has a thread; without subscriptions there is none.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,14 +20,14 @@ use crate::mcp::protocol::resources::unknown;
 use crate::mcp::protocol::server::Server;
 use crate::mcp::protocol::server_state::Shared;
 
-/// Tasks that one server follows at a time.
+/// The most tasks that one server follows at a time.
 const MOST: usize = 64;
-/// Resources that one request can name.
+/// The most resources that one request can name.
 const MOST_NAMED: usize = 1024;
-/// Changes that wait for a client that is slow to read.
+/// Changes buffered for a slow client.
 const BACKLOG: usize = 64;
 
-/// What a session follows. Dropped with it, and everything ends.
+/// What a session follows. Dropping it ends every subscription.
 #[derive(Clone)]
 pub(crate) struct Subscriptions {
     shared: Shared,
@@ -48,11 +47,11 @@ impl Subscriptions {
 
     fn room(&self) -> Result<Room, ErrorData> {
         let own = self.room.clone().try_acquire_owned().map_err(|_| {
-            let message = format!("{MOST} tasks are followed already; give up one of them first");
+            let message = format!("{MOST} tasks are already followed; unsubscribe from one of them first");
             ErrorData::invalid_params(message, None)
         })?;
         let place = self.shared.place();
-        let message = "too many clients wait at this moment; try again later";
+        let message = "too many calls are waiting; try again later";
         place.map(|place| (own, place)).ok_or_else(|| ErrorData::internal_error(message, None))
     }
 
@@ -78,7 +77,7 @@ impl Subscriptions {
     }
 }
 
-/// In this session, and in the process.
+/// The limits of this session and of the process.
 type Room = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 fn start(room: Room, trail: Trail, tell: Sender<String>, unwanted: CancellationToken) {
@@ -99,9 +98,8 @@ async fn pass_on(mut told: Receiver<String>, peer: Peer<RoleServer>, unwanted: C
     unwanted.run_until_cancelled(passed_on).await;
 }
 
-/// As much of what was asked for as can be followed at all. Lists of tools,
-/// prompts and resources are not announced: the first two never change, and
-/// the tasks of a project have an address of their own.
+/// The part of the request that can be followed. Changes to the lists of tools, prompts and resources are not
+/// announced: they never change, and a project's tasks are a resource of their own.
 pub(crate) fn acceptable(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let named = requested.resource_subscriptions.iter().flatten();
     let ours = named.filter(|uri| Address::parse(uri).is_some()).take(MOST_NAMED);
@@ -129,7 +127,7 @@ impl Server {
         Ok(())
     }
 
-    /// Follows what a request names for as long as it stays open.
+    /// Follows the resources of a request for as long as it stays open.
     pub(crate) async fn attend(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let unwanted = self.gone.child_token();
         let _unwanted = unwanted.clone().drop_guard();
@@ -143,11 +141,11 @@ impl Server {
                     known = true;
                     match trail {
                         Some(trail) => start(room, trail, tell.clone(), unwanted.clone()),
-                        // Maybe since the client was told that it is followed.
+                        // The change may be from after the acknowledgement.
                         None => over.extend(named),
                     }
                 }
-                // One that is not there keeps nobody from following the others.
+                // A resource that does not exist must not prevent following the others.
                 Err(error) => missing = Some(error),
             }
         }
@@ -160,7 +158,7 @@ impl Server {
                     return;
                 }
             }
-            // Never the end: this request keeps a sender of its own.
+            // Never `None`, because this request holds a sender itself.
             while let Some(uri) = told.recv().await {
                 if context.sink().notify_resource_updated(uri).await.is_err() {
                     return;

@@ -1,4 +1,4 @@
-//! One call of a tool: who calls, with what, and the reply to it.
+//! One tool call: its caller, its arguments, and its reply.
 
 use std::time::Duration;
 
@@ -22,28 +22,28 @@ use crate::storage::Captures;
 use crate::submit::{Caller, Client};
 use crate::tasks::NextObservation;
 
-/// Finished tasks that a notice names.
+/// The most finished tasks that a notice names.
 const NAMED: u32 = 3;
 
 pub(crate) struct Call {
     pub(crate) tool: &'static Tool,
     pub(crate) context: Context,
     pub(crate) client: Client,
-    /// How long a call of this client may take.
+    /// The longest wait for this client.
     pub(crate) safe_wait: Duration,
-    /// Free again when the call is over.
+    /// The slot for waiting, freed when the call ends.
     pub(crate) _place: Option<OwnedSemaphorePermit>,
-    /// Called while somebody waits, with the tasks as they are.
+    /// Called during a wait with the current tasks.
     pub(crate) observe: Observer,
-    /// Cancelled when nobody wants the answer any more.
+    /// Cancelled when the answer is no longer wanted.
     pub(crate) unwanted: CancellationToken,
-    /// What becomes of the answer.
+    /// Tracks whether the answer is delivered.
     pub(crate) delivery: Delivery,
 }
 
 pub(crate) type Observer = Box<dyn FnMut(&[View]) -> NextObservation + Send>;
 
-/// What a tool answers: the same facts twice.
+/// A tool's reply: the same facts as structure and as text.
 #[derive(Debug)]
 pub(crate) struct Reply {
     structured: Value,
@@ -56,7 +56,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// With the text that was asked for.
+    /// Chooses the requested text format.
     pub(crate) fn in_format(self, format: Format) -> Self {
         Self { format, ..self }
     }
@@ -65,7 +65,7 @@ impl Reply {
         Self { budget, ..self }
     }
 
-    /// With everything that was asked for, as far as any reply goes.
+    /// Allows the largest size, for output that was asked for.
     pub(crate) fn whole(self) -> Self {
         Self {
             budget: Budget::MOST,
@@ -74,9 +74,9 @@ impl Reply {
         }
     }
 
-    /// The structured content and the text, fit to leave.
+    /// The structured content and the text, redacted and cut to size.
     pub(crate) fn finish(mut self) -> (Value, String) {
-        // What cannot be kept is still cut to the budget, which says so.
+        // Text that cannot be stored as a file is still cut, and marked as cut.
         let keep = |text: &str| self.captures.keep(text, self.source).ok();
         let funnel = Funnel { inline: self.inline, keep: &keep };
         let text = funnel.pass(&mut self.structured, self.page, self.budget);
@@ -95,7 +95,7 @@ impl Call {
         Caller::Client(self.client.clone())
     }
 
-    /// The reply with this envelope, and `text` beside it.
+    /// A reply with this envelope and `text`.
     pub(crate) fn envelope<M: Serialize, D: Serialize>(
         &self,
         meta: M,
@@ -105,7 +105,7 @@ impl Call {
         self.reply(&Envelope::ok(stamp(self.tool)?, meta, data), text)
     }
 
-    /// The reply with this object, and `text` beside it.
+    /// A reply with this object and `text`.
     pub(crate) fn reply(&self, structured: &impl Serialize, text: impl Into<Page>) -> Result<Reply, Failure> {
         Ok(Reply {
             structured: serde_json::to_value(structured).map_err(|error| internal(&error))?,
@@ -118,8 +118,8 @@ impl Call {
         })
     }
 
-    /// What the reader should know beside the answer: what happened to the
-    /// registry, and finished runs of this project whose result nobody has fetched. `but` are those in the answer.
+    /// A notice for the reader: repairs of the registry, and finished runs of this project whose result nobody has
+    /// fetched, except `but`, which are in the answer.
     pub(crate) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
         let notice = self.context.registry.take_replaced_notice().map(str::to_owned);
         let parts: Vec<String> = notice.into_iter().chain(self.unread(but)).collect();
@@ -138,7 +138,7 @@ impl Call {
         }
     }
 
-    /// Results of these tasks go out with the answer.
+    /// Records that the answer contains the results of these tasks.
     pub(crate) fn read<'a>(&self, views: impl Iterator<Item = &'a View>) {
         let ended = views.filter(|view| view.state().is_final()).map(|view| view.row.id.clone());
         self.delivery.carries(ended.collect());
@@ -151,18 +151,22 @@ pub(crate) fn stamp(tool: &Tool) -> Result<Stamp, Failure> {
     Ok(Stamp { tool: tool.name, category, request_id, at: clock::now() })
 }
 
-/// The arguments of a tool as its own type.
+/// Parses the arguments of a tool into its own type.
 pub(crate) fn arguments<T: DeserializeOwned>(tool: &Tool, given: Map<String, Value>) -> Result<T, Failure> {
-    let read = field::read(tool.fields, given)?;
+    parsed(field::read(tool.fields, given)?)
+}
+
+/// Fields that were already read, as their own type.
+pub(crate) fn parsed<T: DeserializeOwned>(read: Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(read)).map_err(|error| internal(&error))
 }
 
-/// The failure in the words of the tools.
+/// The failure, worded for MCP clients.
 pub(crate) fn failure(error: &TaskError) -> Failure {
     Failure::of(error, Voice::Tools)
 }
 
-/// An input that cannot be taken.
+/// The failure for an invalid input.
 pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Failure {
     Failure::new(Code::Validation, Exit::BadInput, message, Some(hint.into()))
 }

@@ -1,12 +1,11 @@
-//! What is said of a tool that there is not: that it is still to come, or which
-//! other one may have been meant.
+//! Error for an unknown tool.
 
 use crate::config::ToolProfile;
 use crate::mcp::tools::{Effect, Tool, find, listed};
 use crate::reply::line;
 use crate::text::plain;
 
-/// Of the contract, and not built yet.
+/// Planned tools that do not exist yet.
 const LATER: [&str; 10] = [
     "codex",
     "delegate_autopilot",
@@ -19,27 +18,27 @@ const LATER: [&str; 10] = [
     "_codex_cloud_list_environments",
     "_codex_cloud_github_setup",
 ];
-/// What many names begin with: it tells none from another.
+/// Common prefixes, which do not help to distinguish names.
 const SHARED: [&str; 4] = ["_codex_local_", "_codex_", "codex_", "delegate_"];
-/// From there on, a word is taken for another one.
+/// The similarity from which a name counts as a misspelling.
 const ALIKE: f64 = 0.88;
 
-/// Why `name` cannot be called here, and what can.
+/// Why `name` cannot be called, and what to call instead.
 pub(crate) fn message(name: &str, profile: ToolProfile) -> String {
     if let Some(tool) = find(name) {
         return format!("`{}` is listed by `delegator serve --tools all`", tool.name);
     }
     let shown = line(name, 80);
     if LATER.contains(&name) {
-        return format!("`{shown}` is not there yet; `tools/list` names what is");
+        return format!("`{shown}` is not available yet; `tools/list` names the available tools");
     }
     match nearest(name, profile) {
         Some(near) => format!("unknown tool `{shown}`; did you mean `{}`?", near.name),
-        None => format!("unknown tool `{shown}`; `tools/list` names those there are"),
+        None => format!("unknown tool `{shown}`; `tools/list` names the available tools"),
     }
 }
 
-/// What ends or removes something is proposed to nobody who did not name it.
+/// The nearest tool. A destructive tool is suggested only if the name clearly means it.
 fn nearest(name: &str, profile: ToolProfile) -> Option<&'static Tool> {
     let name = plain::line(name, 80).to_lowercase();
     if let Some(same) = listed(profile).find(|tool| letters(tool.name) == letters(&name)) {
@@ -47,7 +46,7 @@ fn nearest(name: &str, profile: ToolProfile) -> Option<&'static Tool> {
     }
     let score = |tool: &Tool| {
         let alike = strsim::jaro_winkler(own(&name), own(tool.name));
-        // Of two with the same word, the one that begins alike.
+        // Of two equally similar names, prefer the one with the same beginning.
         (alike, strsim::jaro_winkler(&name, tool.name))
     };
     let harmless = listed(profile).filter(|tool| tool.effect != Effect::Ends);
@@ -62,7 +61,7 @@ fn own(name: &str) -> &str {
     SHARED.iter().find_map(|shared| name.strip_prefix(shared)).unwrap_or(name)
 }
 
-/// A name however it is spelt: `delegateCancel`, `delegate-cancel`.
+/// Normalises spellings such as `delegateCancel` and `delegate-cancel`.
 fn letters(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
@@ -109,8 +108,8 @@ mod tests {
     #[test]
     fn what_is_to_come_is_said_to_be() {
         for name in LATER {
-            assert!(find(name).is_none(), "{name} is there");
-            assert!(message(name, ToolProfile::Default).contains("not there yet"), "{name}");
+            assert!(find(name).is_none(), "{name} exists");
+            assert!(message(name, ToolProfile::Default).contains("not available yet"), "{name}");
         }
         assert!(message("_codex_local_run", ToolProfile::Default).contains("--tools all"));
         assert!(message("delegate_zzz", ToolProfile::Default).contains("tools/list"));

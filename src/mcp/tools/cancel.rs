@@ -1,4 +1,4 @@
-//! `delegate_cancel`: ends a task, and says so when that is true.
+//! `delegate_cancel`: ends a task and answers once it has ended.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,21 +11,21 @@ use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::{Cancellation, Category, Envelope, RegistryMeta, advertised};
 use crate::tasks;
 
-/// It travels in one message to the supervisor, and stays in the record.
+/// In bytes. The reason is sent to the supervisor in one message and stored with the run.
 const LONGEST_REASON: usize = 1000;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_cancel",
     title: "End a task",
     about: "Like calling a colleague back: ends a running or queued task and every process it started, and answers \
-            when they are gone. What it did so far stays. A finished task stays as it is. Takes task_id \
-            (T-local-0123456789ab).",
+           once they are gone. Its work so far is kept. A finished task is not changed. Takes task_id \
+           (T-local-0123456789ab).",
     search_hint: "cancel a delegated agent run",
     at_hand: false,
     internal: false,
     fields: &[
         Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id.").required(),
-        Field::new("reason", Kind::Text, "Why, for the record."),
+        Field::new("reason", Kind::Text, "The reason, stored with the task."),
         FORMAT,
     ],
     category: Some(Category::RegistryInfo),
@@ -46,7 +46,7 @@ struct Ask {
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let ask: Ask = arguments(call.tool, given)?;
     if ask.reason.as_ref().is_some_and(|reason| reason.len() > LONGEST_REASON) {
-        return Err(refused("`reason` is too long", format!("say it in {LONGEST_REASON} bytes")));
+        return Err(refused("`reason` is too long", format!("use at most {LONGEST_REASON} bytes")));
     }
     let cancelled = tasks::cancel(&mut call.context, &ask.task_id, ask.reason.as_deref())
         .map_err(|error| failure(&error))?;

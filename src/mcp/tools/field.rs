@@ -1,9 +1,8 @@
-//! What a tool takes, declared once: the schema that clients see and the
-//! reading of what they send both follow from it.
+//! Declares the fields of a tool once. Both the schema that clients see and the parsing of their arguments follow
+//! from it.
 //!
-//! Models are generous with types and spellings, so is the reading: `null` is
-//! absent, `"3"` and `3.0` are 3, `taskId` is `task_id`. What has no meaning
-//! is refused with the nearest name that has one.
+//! Models are careless about types and spellings, so parsing is lenient: `null` is absent, `"3"` and `3.0` are 3,
+//! `taskId` is `task_id`. An unknown field is refused with the nearest known name.
 
 use serde_json::{Map, Value, json};
 
@@ -15,13 +14,13 @@ use crate::text::plain;
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
-    /// Further spellings, beside the same name in camel case.
+    /// Other accepted names, besides the camel case of `name`.
     pub(crate) also: &'static [&'static str],
     pub(crate) kind: Kind,
     pub(crate) required: bool,
-    /// Taken, but not told.
+    /// Accepted, but not in the schema.
     hidden: bool,
-    /// What clients are told of it.
+    /// The description in the schema.
     pub(crate) about: &'static str,
 }
 
@@ -34,16 +33,16 @@ pub(crate) enum Kind {
         least: i64,
         most: i64,
     },
-    /// Seconds or the like: any positive number.
+    /// Any positive number, such as seconds.
     Number,
     Choice(&'static [&'static str]),
-    /// Named in the description only: few callers need them, all pay for them.
+    /// An object of rarely used fields. Only the description names them, because every client pays for a schema.
     Rare(&'static [Field]),
-    /// Any JSON object, passed on as it is.
+    /// Any JSON object, passed on unchanged.
     Object,
-    /// Taken for the sake of old callers, and without effect.
+    /// Accepted for old callers, without effect.
     Ignored,
-    /// One of two shapes: an object of these, or one of these words.
+    /// Either an object with these fields or one of these words.
     ObjectOr(&'static [Field], &'static [&'static str]),
 }
 
@@ -72,14 +71,14 @@ impl Field {
 /// Which fields a schema shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// What a model has to read.
+    /// The common fields, for models.
     Common,
-    /// Everything, for people.
+    /// Every field, for people.
     Whole,
 }
 
-/// The JSON Schema of an object with these fields, plain enough for every
-/// client: no references, no unions, no formats.
+/// The JSON Schema of an object with these fields, simple enough for every client: no references, unions, or
+/// formats.
 pub(crate) fn schema(fields: &[Field], detail: Detail) -> Map<String, Value> {
     let mut properties = Map::new();
     for field in fields.iter().filter(|field| !field.hidden) {
@@ -116,7 +115,7 @@ fn property(field: &Field, detail: Detail) -> Value {
     property
 }
 
-/// Reads what a client sent: the fields by their own names, each of its kind.
+/// Parses a client's arguments: renames each field to its own name and checks its kind.
 pub(crate) fn read(fields: &[Field], given: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
     let mut read = Map::new();
     for (name, value) in given {
@@ -127,7 +126,7 @@ pub(crate) fn read(fields: &[Field], given: Map<String, Value>) -> Result<Map<St
             continue;
         }
         if let Some(stray) = misplaced(fields, field, &value) {
-            let hint = format!("it belongs beside `{}`, not inside", field.name);
+            let hint = format!("put it beside `{}`, not inside", field.name);
             return Err(refused(format!("unknown field `{}` in `{}`", short(stray), field.name), hint)
                 .about("reason", "unknown_field")
                 .about("field", short(stray)));
@@ -148,7 +147,7 @@ pub(crate) fn read(fields: &[Field], given: Map<String, Value>) -> Result<Map<St
     }
 }
 
-/// A field of the top that was put among the rare ones, which are not called so.
+/// A top-level field that was put inside the object of rare ones, which have other names.
 fn misplaced<'a>(fields: &[Field], field: &Field, value: &'a Value) -> Option<&'a str> {
     let Kind::Rare(members) = field.kind else { return None };
     let known = |fields: &[Field], name: &str| fields.iter().any(|one| !one.hidden && one.is_called(name));
@@ -194,7 +193,7 @@ fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
         Kind::Number => match number(&value) {
             Some(number) if number > 0.0 && number.is_finite() => Ok(number.into()),
             Some(number) => {
-                Err(refused(format!("`{name}` is {number}, and not above zero"), "give a number above zero"))
+                Err(refused(format!("`{name}` is {number}, not above zero"), "give a number above zero"))
             }
             None => wrong("a number"),
         },
@@ -232,7 +231,7 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// A whole number that is larger than any that is meant, as it is written.
+/// The text of a whole number that is too large for any field.
 fn beyond(value: &Value) -> Option<String> {
     number(value).filter(|number| number.fract() == 0.0).map(|_| match value {
         Value::String(text) => short(text.trim()),
@@ -241,7 +240,7 @@ fn beyond(value: &Value) -> Option<String> {
 }
 
 fn whole(number: f64) -> Option<i64> {
-    // Beyond 2^53 a float no longer says which integer it means.
+    // Beyond 2^53 a float no longer identifies one integer.
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
     (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
 }
@@ -268,7 +267,7 @@ fn kind_of(value: &Value) -> &'static str {
 fn unknown(fields: &[Field], name: &str) -> Failure {
     let shown =
         |fields: &'static [Field]| fields.iter().filter(|field| !field.hidden).map(|field| field.name);
-    // A rare field at the top is the likeliest mistake of all.
+    // A rare field at the top level is the most likely mistake.
     let inside = fields.iter().find_map(|field| match field.kind {
         Kind::Rare(members) => Some((field.name, members)),
         _ => None,
@@ -276,17 +275,17 @@ fn unknown(fields: &[Field], name: &str) -> Failure {
     let names: Vec<&str> = fields.iter().filter(|field| !field.hidden).map(|field| field.name).collect();
     let rare: Vec<&str> = inside.into_iter().flat_map(|(_, members)| shown(members)).collect();
     let all = || names.iter().chain(&rare).copied();
-    // `effort` is near to nothing, and means `reasoning_effort`.
+    // `effort` is not similar to any name, but means `reasoning_effort`.
     let part = || all().find(|known| known.split('_').any(|word| word == name));
     let hint = match (inside, nearest(name, all()).or_else(part)) {
         (Some((object, members)), _) if members.iter().any(|member| member.is_called(name)) => {
-            format!("it belongs inside `{object}`")
+            format!("put it inside `{object}`")
         }
         (Some((object, _)), Some(near)) if !names.contains(&near) => {
             format!("did you mean `{near}`, inside `{object}`?")
         }
         (_, Some(near)) => format!("did you mean `{near}`?"),
-        (_, None) => format!("it takes {}", names.join(", ")),
+        (_, None) => format!("known: {}", names.join(", ")),
     };
     refused(format!("unknown field `{}`", short(name)), hint)
         .about("reason", "unknown_field")
@@ -295,19 +294,19 @@ fn unknown(fields: &[Field], name: &str) -> Failure {
 
 pub(crate) fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
     let hint = match nearest(word, words.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`? It is one of {}", words.join(", ")),
-        None => format!("it is one of {}", words.join(", ")),
+        Some(near) => format!("did you mean `{near}`? Known: {}", words.join(", ")),
+        None => format!("known: {}", words.join(", ")),
     };
     of_field(name, "bad_value", refused(format!("`{name}` cannot be `{}`", short(word)), hint))
 }
 
-/// Says in one word what is wrong with which field.
+/// Adds the reason, as one word, and the field to a failure.
 fn of_field(name: &str, reason: &'static str, failure: Failure) -> Failure {
     failure.about("reason", reason).about("field", name)
 }
 
 trait OrObject {
-    /// Adds that an object with these fields would do as well.
+    /// Adds to the hint that an object with these fields is also accepted.
     fn or_object(self, fields: &[Field]) -> Self;
 }
 
@@ -320,7 +319,7 @@ impl OrObject for Failure {
     }
 }
 
-/// The name that somebody may have meant.
+/// The most similar known name.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = short(name).to_lowercase();
     let scored = known.map(|one| (strsim::jaro_winkler(&name, one), one));
@@ -328,7 +327,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     (best.0 > 0.8).then_some(best.1)
 }
 
-/// As much of somebody's word as a message can hold, and safe to show.
+/// The caller's text, cut and made safe to show.
 fn short(word: &str) -> String {
     plain::line(word, 60)
 }
@@ -395,16 +394,16 @@ mod tests {
             hint(json!({ "task_idd": "T" })),
             ("unknown field `task_idd`".into(), "did you mean `task_id`?".into())
         );
-        assert_eq!(hint(json!({ "model": "x" })).1, "it belongs inside `options`");
+        assert_eq!(hint(json!({ "model": "x" })).1, "put it inside `options`");
         for misspelt in ["modle", "Model", "model_name"] {
             assert_eq!(hint(json!({ misspelt: "x" })).1, "did you mean `model`, inside `options`?");
         }
         assert_eq!(hint(json!({ "effort": "x" })).1, "did you mean `reasoning_effort`, inside `options`?");
         assert_eq!(
             hint(json!({ "options": { "count": 3 } })),
-            ("unknown field `count` in `options`".into(), "it belongs beside `options`, not inside".into())
+            ("unknown field `count` in `options`".into(), "put it beside `options`, not inside".into())
         );
-        assert!(hint(json!({ "options": { "zzz": 3 } })).1.contains("it takes model"));
+        assert!(hint(json!({ "options": { "zzz": 3 } })).1.contains("known: model"));
         assert_eq!(hint(json!({})), ("`task_id` is missing".into(), "add it: Which task.".into()));
         assert_eq!(hint(json!({ "task_id": 3 })).0, "`task_id` is a number, not a string");
         assert_eq!(hint(json!({ "task_id": "T", "count": 10 })).0, "`count` is 10, outside 1 to 9");
@@ -418,10 +417,7 @@ mod tests {
             "`count` is a number, not a whole number"
         );
         assert_eq!(hint(json!({ "task_id": "T", "id": "U" })).0, "`task_id` is given twice");
-        assert_eq!(
-            hint(json!({ "task_id": "T", "until": "al" })).1,
-            "did you mean `all`? It is one of any, all"
-        );
+        assert_eq!(hint(json!({ "task_id": "T", "until": "al" })).1, "did you mean `all`? Known: any, all");
     }
 
     #[test]

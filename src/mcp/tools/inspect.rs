@@ -1,4 +1,4 @@
-//! `inspect_output`: a part of what a run left, or of a long reply.
+//! `inspect_output`: reads part of a run's file or of a long reply.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -14,26 +14,26 @@ use crate::reading::{self, InspectTarget};
 use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
 
 const MOST_LINES: i64 = 10_000;
-/// Characters of a reply beside what is shown: the envelope, paths, names.
+/// Characters of a reply besides the shown text: envelope, paths, names.
 const AROUND: usize = 2_500;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "inspect_output",
-    title: "Look into long output",
-    about: "Like paging through a log instead of printing it: the first or last lines, a range, the lines that match, or a \
-            summary of a run's file or of a full_output_file. Ends with a cursor to go on from. Takes task_id \
-            (T-local-0123456789ab) and artifact (stdout.log), or file_path.",
+    title: "Read part of a long output",
+    about: "Like paging through a log instead of printing it: the first or last lines, a range, matching lines, or a \
+           summary of a run's file or of a full_output_file. Returns a cursor to continue from. Takes task_id \
+           (T-local-0123456789ab) and artifact (stdout.log), or file_path.",
     search_hint: "read head, tail, grep or range of the output of a delegated run",
     at_hand: false,
     internal: false,
     fields: &[
-        Field::new("task_id", Kind::Text, "Whose file: a task's id, alias, or the beginning of its id."),
+        Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id."),
         Field::new(
             "artifact",
             Kind::Text,
-            "Which file of the run, as delegate_results lists them. Default: what it printed.",
+            "Name of the file, as listed by delegate_results. Default: the run's output.",
         ),
-        Field::new("file_path", Kind::Text, "Instead: a full_output_file that a reply named.")
+        Field::new("file_path", Kind::Text, "A full_output_file from a reply, instead of a task's file.")
             .also(&["path", "file"]),
         Field::new(
             "mode",
@@ -43,36 +43,36 @@ pub(crate) const TOOL: Tool = Tool {
         Field::new(
             "lines",
             Kind::Integer { least: 1, most: MOST_LINES },
-            "How many lines of head or tail. Default 50.",
+            "Number of lines for head or tail. Default: 50.",
         ),
         Field::new(
             "start_line",
             Kind::Integer { least: 1, most: i64::MAX },
-            "First line of a range, from 1.",
+            "First line of a range, counted from 1.",
         ),
         Field::new(
             "end_line",
             Kind::Integer { least: 1, most: i64::MAX },
-            "Last line of a range. Default: 49 after the first.",
+            "Last line of a range. Default: start_line + 49.",
         ),
         Field::new("pattern", Kind::Text, "Regular expression for grep."),
         Field::new(
             "context_lines",
             Kind::Integer { least: 0, most: MOST_CONTEXT as i64 },
-            "Lines around each match. Default 3.",
+            "Lines to show around each match. Default: 3.",
         ),
         Field::new(
             "max_matches",
             Kind::Integer { least: 1, most: MOST_MATCHES as i64 },
-            "At most so many matches, or values of json_path. Default 50.",
+            "Maximum number of matches, or of json_path values. Default: 50.",
         ),
         Field::new("case_sensitive", Kind::Flag, "Default: false."),
         Field::new(
             "json_path",
             Kind::Text,
-            "Instead of a mode, for JSON and JSONL: the values it leads to, such as $.item.type.",
+            "Path of the values to show from JSON or JSONL, such as $.item.type. Replaces mode.",
         ),
-        Field::new("cursor", Kind::Text, "next_cursor of an earlier reply, to go on with the same question."),
+        Field::new("cursor", Kind::Text, "next_cursor of an earlier reply, to continue the same query."),
         FORMAT,
     ],
     category: Some(Category::RegistryInfo),
@@ -107,8 +107,8 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         let inspected =
             reading::inspect(&call.context, &of, &ask, wanted.clone()).map_err(|error| failure(&error))?;
         let data = Inspection::of(inspected, &ask, Voice::Tools);
-        // Quotes and breaks take two characters in JSON: asked again for less,
-        // nothing is lost between this piece and the next.
+        // Quotes and line breaks take two characters in JSON. Asking again for less loses nothing between this
+        // piece and the next.
         let length = serde_json::to_string(&data).map_or(0, |json| json.chars().count());
         let most = Budget::MOST.chars - AROUND;
         if length > most && ask.room > LEAST_ROOM {
@@ -133,9 +133,10 @@ impl Inspect {
             (None, None) => {
                 Err(refused("`task_id` is missing", "give `task_id` and `artifact`, or `file_path`"))
             }
-            (Some(_), Some(_)) | (None, Some(_)) => {
-                Err(refused("`file_path` stands alone", "give `task_id` and `artifact`, or `file_path`"))
-            }
+            (Some(_), Some(_)) | (None, Some(_)) => Err(refused(
+                "`file_path` cannot be combined with `task_id` or `artifact`",
+                "give `task_id` and `artifact`, or `file_path`",
+            )),
         }
     }
 }

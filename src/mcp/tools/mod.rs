@@ -1,7 +1,6 @@
-//! The MCP tools: one table, one file per tool, and the server around them.
+//! The MCP tools: one table, and one file per tool.
 //!
-//! A tool parses, calls a use case, and renders; it decides nothing. All that
-//! is particular to the protocol is in `server` and what it uses.
+//! A tool parses, calls a use case, and renders; it decides nothing. The protocol itself is in `mcp/protocol`.
 
 pub(crate) mod cancel;
 pub(crate) mod field;

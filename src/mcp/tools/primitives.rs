@@ -1,5 +1,5 @@
-//! The primitives: the older names of the same verbs, for clients that were
-//! written for them. A start answers with an `execution_ack`.
+//! The primitives: older names of the same tools, for clients that were written for them. Starting a task answers
+//! with an `execution_ack`.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::reply::{
 use crate::submit::{self, Accepted, ResumeRequest};
 use crate::tasks::{self, CleanupRequest};
 
-/// A start under its older name.
+/// A start tool under its older name.
 const fn started(name: &'static str, about: &'static str, like: Tool, answer: super::Answer) -> Tool {
     Tool {
         name,
@@ -34,7 +34,7 @@ const fn started(name: &'static str, about: &'static str, like: Tool, answer: su
     }
 }
 
-/// The same tool under its older name.
+/// Any other tool under its older name.
 const fn same(name: &'static str, about: &'static str, like: Tool) -> Tool {
     Tool { name, about, internal: true, at_hand: false, ..like }
 }
@@ -55,7 +55,7 @@ pub(crate) const LOCAL_EXEC: Tool = started(
 );
 pub(crate) const LOCAL_RESUME: Tool = started(
     "_codex_local_resume",
-    "Goes on with the thread of a local task and acknowledges it at once: delegate_resume with an execution_ack. Takes \
+    "Continues the thread of a local task and acknowledges it at once: delegate_resume with an execution_ack. Takes \
      task_id (T-local-0123456789ab) or thread_id.",
     resume::TOOL,
     resume_acknowledged,
@@ -66,9 +66,9 @@ pub(crate) const LOCAL_STATUS: Tool = same(
     status::TOOL,
 );
 pub(crate) const LOCAL_WAIT: Tool =
-    same("_codex_local_wait", "Sleeps until a local task is done; the same as delegate_wait.", wait::TOOL);
+    same("_codex_local_wait", "Waits until a local task is done; the same as delegate_wait.", wait::TOOL);
 pub(crate) const LOCAL_RESULTS: Tool =
-    same("_codex_local_results", "What came of a local task; the same as delegate_results.", results::TOOL);
+    same("_codex_local_results", "Reads a local task's result; the same as delegate_results.", results::TOOL);
 pub(crate) const LOCAL_CANCEL: Tool = same(
     "_codex_local_cancel",
     "Ends a local task and its processes; the same as delegate_cancel.",
@@ -78,19 +78,19 @@ pub(crate) const LOCAL_CANCEL: Tool = same(
 pub(crate) const CLEANUP: Tool = Tool {
     name: "_codex_cleanup_registry",
     title: "Remove old runs",
-    about: "Removes this project's finished runs older than a threshold, ends those that died, and cleans up captures \
-            and terminals by their configured age. Never what is live or pinned. dry_run only tells.",
+    about: "Removes this project's finished runs older than a threshold, ends those whose supervisor died, and \
+           removes old captures and terminals. Never touches what is live or pinned. dry_run only reports.",
     search_hint: "clean up old delegated runs",
     at_hand: false,
     internal: true,
     fields: &[
-        Field::new("dry_run", Kind::Flag, "Only say what would be removed. Default: false."),
+        Field::new("dry_run", Kind::Flag, "Only report what would be removed. Default: false."),
         Field::new(
             "old_threshold_hours",
             Kind::Number,
-            "Finished runs of this age are old; of captures and terminals the configuration decides. Default: 720.",
+            "Age in hours from which finished runs are removed; the configuration sets it for the rest. Default: 720.",
         ),
-        // Whether a run is alive is not judged by its age.
+        // Accepted without effect: age does not decide whether a run is alive.
         Field::new("stuck_threshold_seconds", Kind::Ignored, "").hidden(),
         FORMAT,
     ],
@@ -103,16 +103,15 @@ pub(crate) const CLEANUP: Tool = Tool {
 
 fn run_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let ask = start.ask(call)?;
-    let accepted = submit::start(&mut call.context, ask).map_err(|error| failure(&error))?;
+    let request = start.request.clone();
+    let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
 
 fn resume_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let (of, ask) = (start.resumed()?, start.ask(call)?);
-    let accepted =
-        submit::resume(&mut call.context, ResumeRequest { of, ask }).map_err(|error| failure(&error))?;
+    let resume = ResumeRequest { of: start.resumed()?, ask: start.request.clone() };
+    let accepted = submit::resume(&mut call.context, resume).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
 
@@ -133,7 +132,7 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
 }
 
-/// Where the task stands in the queue: 0 while it runs.
+/// The task's position in the queue: 0 while it runs.
 fn position(call: &Call, accepted: &Accepted, state: State) -> Result<Option<usize>, TaskError> {
     Ok(match state {
         State::Pending => {

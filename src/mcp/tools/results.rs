@@ -1,4 +1,4 @@
-//! `delegate_results`: what came of a task, with its output where asked for.
+//! `delegate_results`: reads a task's result, with output on request.
 
 use crate::tasks;
 use serde::Deserialize;
@@ -17,10 +17,10 @@ const OUTPUT: u64 = 16_384;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_results",
-    title: "Read what came of a task",
-    about: "Like reading the report: summary, files, errors, timing and where everything is kept, for a finished task \
-            (or how far it is). Answers at once; to wait for the end use delegate_wait. Output and events come only \
-            when asked for. Takes task_id (T-local-0123456789ab).",
+    title: "Read a task's result",
+    about: "Like reading the report: summary, files, errors, timing and where everything is stored, for a finished \
+           task, or progress for a running one. Answers at once; to wait for the end use delegate_wait. Output and \
+           events only on request. Takes task_id (T-local-0123456789ab).",
     search_hint: "read the result and output of a delegated agent run",
     at_hand: false,
     internal: false,
@@ -29,14 +29,14 @@ pub(crate) const TOOL: Tool = Tool {
         Field::new(
             "include_output",
             Kind::Flag,
-            "Include what it printed, its beginning and its end. Default: false.",
+            "Include the beginning and the end of the output. Default: false.",
         ),
-        Field::new("include_events", Kind::Flag, "Include its last events. Default: false."),
+        Field::new("include_events", Kind::Flag, "Include the last events. Default: false."),
         Field::new(
             "max_output_bytes",
             Kind::Integer { least: 1, most: 65_536 },
-            "Most of the output, both streams together. Default 16384, at most 65536; of it a reply holds some 15000, \
-             the two ends: inspect_output reads the rest.",
+            "Maximum output in bytes, both streams together. Default: 16384. A reply holds about 15000; \
+             inspect_output reads the rest.",
         ),
         FORMAT,
     ],

@@ -1,4 +1,4 @@
-//! `delegate_resume`: goes on with the thread of an earlier task.
+//! `delegate_resume`: continues the thread of an earlier task.
 
 use serde_json::{Map, Value};
 
@@ -15,21 +15,17 @@ use crate::submit::{self, ResumeRequest};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_resume",
-    title: "Go on with a task",
+    title: "Continue a task",
     about: "Like asking the same colleague a follow-up: a new task on the thread of an earlier one, which remembers \
-            everything. For corrections and next steps; for other work use delegate_run. Takes task_id \
-            (T-local-0123456789ab) or thread_id. Returns a new task_id at once.",
+           everything. For corrections and next steps; for other work use delegate_run. Takes task_id \
+           (T-local-0123456789ab) or thread_id. Returns a new task_id at once.",
     search_hint: "continue an earlier delegated agent run with a follow-up",
     at_hand: false,
     internal: false,
     fields: &[
-        Field::new(
-            "task_id",
-            Kind::Text,
-            "The task to go on with: its id, alias, or the beginning of its id.",
-        ),
-        Field::new("thread_id", Kind::Text, "Or the agent's own thread."),
-        Field::new("task", Kind::Text, "What to do next. Empty: continue."),
+        Field::new("task_id", Kind::Text, "The task to continue: its id, alias, or the beginning of its id."),
+        Field::new("thread_id", Kind::Text, "The id of the agent's thread, instead of task_id."),
+        Field::new("task", Kind::Text, "What to do next. Default: continue."),
         CWD,
         SANDBOX,
         WAIT_MS,
@@ -52,8 +48,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let (of, ask) = (start.resumed()?, start.ask(call)?);
-    let accepted =
-        submit::resume(&mut call.context, ResumeRequest { of, ask }).map_err(|error| failure(&error))?;
+    let resume = ResumeRequest { of: start.resumed()?, ask: start.request.clone() };
+    let accepted = submit::resume(&mut call.context, resume).map_err(|error| failure(&error))?;
     start.answer(call, &accepted)
 }

@@ -1,4 +1,4 @@
-//! What every tool must keep to, so that every client takes it. Tests only.
+//! Tests the rules that every tool must follow so that every client accepts it.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,13 @@ use crate::mcp::tools::{TOOLS, listed};
 use crate::model::Timestamp;
 use crate::reply::{Category, Envelope, Stamp};
 
-/// The list as it goes over the wire.
+/// The list as clients receive it.
 fn list(profile: ToolProfile) -> Vec<Value> {
     let config = Config::default();
     listed(profile).map(|tool| serde_json::to_value(describe::tool(tool, &config)).unwrap()).collect()
 }
 
-/// Bytes of the whole list, and of what a model reads of it.
+/// The bytes of the whole list, and of the part that a model reads.
 fn sizes(tools: &[Value]) -> (usize, usize) {
     let read = |tool: &Value| {
         json!({ "name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"] })
@@ -32,7 +32,7 @@ fn the_list_is_as_it_was_and_within_its_budget() {
     let (whole, read) = sizes(&default);
     let (all_whole, all_read) = sizes(&all);
     println!("tools/list: default whole={whole}, as read={read}; all whole={all_whole}, as read={all_read}");
-    // Ten tools are to share the first two: what is left is for those that are missing.
+    // Ten tools share the first two budgets: the rest is for those that do not exist yet.
     assert!(whole <= 28_000 && read <= 13_000, "default: {whole}, {read}");
     assert!(all_whole <= 60_000 && all_read <= 26_000, "all: {all_whole}, {all_read}");
     insta::assert_snapshot!("tools", format!("{:#}", Value::Array(all)));

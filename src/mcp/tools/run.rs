@@ -1,4 +1,4 @@
-//! `delegate_run`: hands a task to an agent.
+//! `delegate_run`: starts a task.
 
 use crate::submit;
 use serde_json::{Map, Value};
@@ -17,8 +17,8 @@ pub(crate) const TOOL: Tool = Tool {
     name: "delegate_run",
     title: "Hand a task to an agent",
     about: "Like giving a colleague a job: a coding agent works on it in the background and you go on. For long or \
-            separate work (tests, reviews, refactoring), not for one quick command. Returns a task_id \
-            (T-local-0123456789ab) at once; read on with delegate_wait.",
+           separate work (tests, reviews, refactoring), not for one quick command. Returns a task_id \
+           (T-local-0123456789ab) at once; read on with delegate_wait.",
     search_hint: "delegate coding work to a background agent run (codex)",
     at_hand: true,
     internal: false,
@@ -26,7 +26,7 @@ pub(crate) const TOOL: Tool = Tool {
         Field::new(
             "task",
             Kind::Text,
-            "What is to be done, in full: the agent sees nothing else of this conversation.",
+            "What to do, in full: the agent sees nothing else of this conversation.",
         )
         .required(),
         CWD,
@@ -51,7 +51,7 @@ pub(crate) const TOOL: Tool = Tool {
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
-    let ask = start.ask(call)?;
-    let accepted = submit::start(&mut call.context, ask).map_err(|error| failure(&error))?;
+    let request = start.request.clone();
+    let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
     start.answer(call, &accepted)
 }

@@ -1,36 +1,34 @@
-//! What `delegate_run` and `delegate_resume` share: their fields, and the
-//! answer once the task is taken in.
+//! The fields that `delegate_run` and `delegate_resume` share, and the answer once the task is accepted.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::context::TaskError;
 use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::clock;
-use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
+use crate::mcp::protocol::{Call, Reply, failure, parsed, refused};
 use crate::mcp::tools::field::{self, Field, Kind};
 use crate::model::{AgentName, Sandbox, Timestamp};
 use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
 use crate::reply::{Facts, Report};
-use crate::submit::{Accepted, RequestedLimits, StartRequest};
+use crate::submit::{Accepted, StartRequest};
 use crate::tasks::{self, Until};
 
-/// The longest that `wait_ms` can ask for; the client's own limit cuts it.
+/// The largest `wait_ms`; the client's own limit may be shorter.
 const MOST_WAIT_MS: i64 = 24 * 60 * 60 * 1000;
-/// S2's quick limits.
-const QUICK: RequestedLimits = RequestedLimits { idle_s: Some(300.0), hard_s: Some(1200.0), command_s: None };
+/// The only named set of limits.
+const QUICK: &str = "quick";
 
 pub(crate) const CWD: Field =
     Field::new("cwd", Kind::Text, "Directory to work in. Default: the client's project.")
         .also(&["working_dir", "workingDir"]);
 pub(crate) const SANDBOX: Field = Field::new(
     "sandbox",
-    Kind::Choice(&["read-only", "workspace-write", "danger-full-access"]),
-    "What the agent may touch. Default: read-only. Use workspace-write when files are to change.",
+    Kind::Choice(&Sandbox::NAMES),
+    "What the agent may access. Default: read-only. Use workspace-write if it should change files.",
 );
 pub(crate) const WAIT_MS: Field = Field::new(
     "wait_ms",
@@ -38,10 +36,10 @@ pub(crate) const WAIT_MS: Field = Field::new(
     "Milliseconds to wait for the result before answering. Default 0: answers at once.",
 );
 pub(crate) const ROLE: Field =
-    Field::new("role", Kind::Text, "Who the agent is to be, in a few words. Default: specialist.");
+    Field::new("role", Kind::Text, "Role to give the agent, in a few words. Default: specialist.");
 pub(crate) const GIT: Field =
-    Field::new("skip_git_repo_check", Kind::Flag, "Work outside a git repository too. Default: false.");
-// Not offered yet; taken where they ask for nothing.
+    Field::new("skip_git_repo_check", Kind::Flag, "Allow running outside a git repository. Default: false.");
+// Not available yet: accepted only if they ask for nothing.
 pub(crate) const SKILLS_MODE: Field =
     Field::new("skills_mode", Kind::Choice(&["auto", "explicit", "none"]), "").hidden();
 pub(crate) const SKILLS: Field = Field::new("skills", Kind::Texts, "").hidden();
@@ -51,114 +49,72 @@ pub(crate) const REPO_SKILLS: Field = Field::new("include_repo_skills", Kind::Fl
 pub(crate) const GLOBAL_SKILLS: Field = Field::new("include_global_skills", Kind::Flag, "").hidden();
 
 const TIMEOUT: &[Field] = &[
-    Field::new("idle_s", Kind::Number, "Seconds without a sign of life. Default 900."),
-    Field::new("hard_s", Kind::Number, "Seconds in all. Default 7200."),
-    Field::new("command_s", Kind::Number, "Seconds for one command of the agent. Default 3600."),
+    Field::new("idle_s", Kind::Number, "Seconds without output before the run is stopped. Default: 900."),
+    Field::new("hard_s", Kind::Number, "Seconds in total. Default: 7200."),
+    Field::new("command_s", Kind::Number, "Seconds for one of the agent's commands. Default: 3600."),
 ];
 
 pub(crate) const OPTIONS: Field = Field::new(
     "options",
     Kind::Rare(&[
-        Field::new("agent", Kind::Choice(&["codex", "command", "replay"]), "Who does it. Default: codex."),
-        Field::new("model", Kind::Text, "The model, in the agent's own spelling."),
-        Field::new("reasoning_effort", Kind::Text, "How hard the model thinks, in the agent's own spelling."),
+        Field::new("agent", Kind::Choice(&AgentName::NAMES), "Agent to use. Default: codex."),
+        Field::new("model", Kind::Text, "Model, as the agent names it."),
+        Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it."),
         Field::new(
             "config_overrides",
             Kind::Texts,
-            "`key=value` of the agent's own configuration; the operator lists the keys.",
+            "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
         ),
         Field::new(
             "timeout",
-            Kind::ObjectOr(TIMEOUT, &["quick"]),
-            "Limits of the run, or the word `quick` (300 s idle, 1200 s in all).",
+            Kind::ObjectOr(TIMEOUT, &[QUICK]),
+            "Limits of the run, or the word `quick` (300 s idle, 1200 s in total).",
         ),
+        Field::new("max_tokens_total", Kind::Integer { least: 1, most: i64::MAX }, "Not supported yet."),
         Field::new(
-            "max_tokens_total",
-            Kind::Integer { least: 1, most: i64::MAX },
-            "Not enforced yet: refused.",
+            "idempotency_key",
+            Kind::Text,
+            "Makes the request safe to repeat: the same key and request return the same task.",
         ),
-        Field::new("idempotency_key", Kind::Text, "The same key with the same request gives the same task."),
         Field::new(
             "dedupe",
             Kind::Flag,
-            "Whether an identical request of the last minute that still works is this one; never of a command. Default: true.",
+            "Return the task of an identical request from the last minute if it is still running; never for commands. Default: true.",
         ),
-        Field::new("alias", Kind::Text, "A name to find the task by."),
-        Field::new("env_from", Kind::Texts, "Variables to hand to the agent; the operator lists the names."),
-        Field::new("isolation", Kind::Choice(&["none", "worktree"]), "Only `none` so far."),
+        Field::new("alias", Kind::Text, "Short name for the task."),
+        Field::new(
+            "env_from",
+            Kind::Texts,
+            "Names of environment variables to pass to the agent; the operator lists the allowed names.",
+        ),
+        Field::new("isolation", Kind::Choice(&["none", "worktree"]), "Only `none` is supported yet."),
         Field::new(
             "network",
             Kind::Flag,
-            "Let the agent's commands use the network, where the operator allows it.",
+            "Let the agent's commands use the network, if the operator allows it.",
         ),
-        Field::new("output_schema", Kind::Object, "A JSON Schema that the answer has to fit."),
-        Field::new(
-            "add_dirs",
-            Kind::Texts,
-            "Further directories the agent may write to; relative ones from cwd.",
-        ),
+        Field::new("output_schema", Kind::Object, "JSON Schema that the answer must match."),
+        Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd."),
     ]),
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
-     alias, idempotency_key, dedupe (false: a request runs again though the same one of the last minute still works), output_schema, env_from[], \
+     alias, idempotency_key, dedupe (false: run again even if an identical request of the last minute is still running), output_schema, env_from[], \
      config_overrides[], agent (codex).",
 );
 
-/// What both tools take, as it was read.
+/// The parsed arguments of both tools.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Start {
-    task: String,
-    cwd: Option<PathBuf>,
-    role: Option<String>,
-    sandbox: Option<Sandbox>,
-    skip_git_repo_check: bool,
+    #[serde(flatten)]
+    pub(crate) request: StartRequest,
     wait_ms: u64,
     format: Format,
-    skills_mode: Option<String>,
-    skills: Option<Value>,
-    max_skills: Option<Value>,
-    include_repo_skills: Option<bool>,
-    include_global_skills: Option<bool>,
-    options: Options,
-    /// Of `delegate_resume`.
+    /// Only for `delegate_resume`.
     task_id: Option<String>,
     thread_id: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Options {
-    agent: Option<AgentName>,
-    model: Option<String>,
-    reasoning_effort: Option<String>,
-    config_overrides: Vec<String>,
-    timeout: Option<Timeout>,
-    max_tokens_total: Option<u64>,
-    idempotency_key: Option<String>,
-    dedupe: Option<bool>,
-    alias: Option<String>,
-    env_from: Vec<String>,
-    isolation: Option<String>,
-    network: bool,
-    output_schema: Option<Value>,
-    add_dirs: Vec<PathBuf>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Timeout {
-    Named(Name),
-    Seconds { idle_s: Option<f64>, hard_s: Option<f64>, command_s: Option<f64> },
-}
-
-/// The one set of limits that has a name.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Name {
-    Quick,
-}
-
-/// What the text of a reply holds.
+/// The format of a reply's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -168,97 +124,42 @@ pub(crate) enum Format {
 }
 
 impl Start {
-    /// What was asked for. A sandbox that there is not is told with those that
-    /// the configuration allows.
+    /// Parses the arguments. The error for an unknown sandbox lists those that the configuration allows.
     pub(crate) fn of(call: &Call, given: Map<String, Value>) -> Result<Self, Failure> {
         let max = call.context.config.max_sandbox;
-        let known = |word: &&str| Sandbox::ALL.into_iter().any(|one| one.as_str() == *word);
-        if let Some(word) = given.get("sandbox").and_then(Value::as_str).filter(|word| !known(word)) {
+        let sandbox = given.get(SANDBOX.name).and_then(Value::as_str);
+        if let Some(word) = sandbox.filter(|word| !Sandbox::NAMES.contains(word)) {
             let allowed: Vec<&str> =
                 Sandbox::ALL.into_iter().filter(|one| *one <= max).map(Sandbox::as_str).collect();
-            return Err(field::unknown_word("sandbox", word, &allowed));
+            return Err(field::unknown_word(SANDBOX.name, word, &allowed));
         }
-        arguments(call.tool, given)
-    }
-
-    pub(crate) fn ask(&self, call: &Call) -> Result<StartRequest, Failure> {
-        self.check().map_err(|error| failure(&error))?;
-        let options = &self.options;
-        let limits = match &options.timeout {
-            None => RequestedLimits::default(),
-            Some(Timeout::Named(Name::Quick)) => QUICK,
-            Some(Timeout::Seconds { idle_s, hard_s, command_s }) => {
-                RequestedLimits { idle_s: *idle_s, hard_s: *hard_s, command_s: *command_s }
-            }
-        };
-        Ok(StartRequest {
-            agent: options.agent,
-            task: self.task.clone(),
-            role: self.role.clone(),
-            cwd: self.cwd.clone(),
-            sandbox: self.sandbox,
-            network: options.network,
-            skip_git_repo_check: self.skip_git_repo_check,
-            add_dirs: options.add_dirs.clone(),
-            model: options.model.clone(),
-            reasoning_effort: options.reasoning_effort.clone(),
-            config_overrides: options.config_overrides.clone(),
-            output_schema: options.output_schema.clone(),
-            limits,
-            alias: options.alias.clone(),
-            idempotency_key: options.idempotency_key.clone(),
-            env_from: options.env_from.clone(),
-            resume: None,
-            env_id: None,
-            job_of: None,
-            caller: call.caller(),
-            dedupe: options.dedupe.unwrap_or(options.idempotency_key.is_none()),
-        })
-    }
-
-    /// What is not built yet is refused rather than ignored.
-    fn check(&self) -> Result<(), TaskError> {
-        let isolated = self.options.isolation.as_deref().is_some_and(|isolation| isolation != "none");
-        let others = [("isolation", isolated), ("max_tokens_total", self.options.max_tokens_total.is_some())];
-        let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
-        let given: Vec<&'static str> = self.skills_asked_for().into_iter().chain(others).collect();
-        if given.is_empty() { Ok(()) } else { Err(TaskError::NotYet(given)) }
-    }
-
-    /// Which fields ask for skills; a choice among none asks for nothing.
-    fn skills_asked_for(&self) -> Vec<&'static str> {
-        let mode = self.skills_mode.as_deref();
-        let listed = self.skills.as_ref().and_then(Value::as_array).is_some_and(|names| !names.is_empty());
-        let several = self.max_skills.as_ref().and_then(Value::as_i64).is_some_and(|most| most > 0);
-        let (repo, global) =
-            (self.include_repo_skills == Some(true), self.include_global_skills == Some(true));
-        let asks = match mode {
-            Some("none" | "explicit") => listed,
-            Some(_) => true,
-            None => listed || several || repo || global,
-        };
-        let given = [
-            ("skills_mode", mode.is_some_and(|mode| mode != "none")),
-            ("skills", listed),
-            ("max_skills", several),
-            ("include_repo_skills", repo),
-            ("include_global_skills", global),
-        ];
-        given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
+        let mut read = field::read(call.tool.fields, given)?;
+        if let Some(Value::Object(options)) = read.remove(OPTIONS.name) {
+            read.extend(options);
+        }
+        let unsupported = unsupported(&read);
+        if !unsupported.is_empty() {
+            return Err(failure(&TaskError::NotYet(unsupported)));
+        }
+        if read.get("timeout").is_some_and(|timeout| timeout == QUICK) {
+            read.insert("timeout".into(), json!({ "idle_s": 300, "hard_s": 1200 }));
+        }
+        let start: Self = parsed(read)?;
+        Ok(Self { request: StartRequest { caller: call.caller(), ..start.request }, ..start })
     }
 
     pub(crate) fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether the call is to wait for the result.
+    /// Whether the call waits for the result.
     pub(crate) fn waits(&self) -> bool {
         self.wait_ms > 0
     }
 
-    /// What a resume goes on with.
+    /// The task or thread to resume.
     pub(crate) fn resumed(&self) -> Result<String, Failure> {
-        let hint = "give one of them: the task to go on with, or the agent's own thread";
+        let hint = "give one of them: the task to continue, or the agent's thread";
         match (&self.task_id, &self.thread_id) {
             (Some(one), None) | (None, Some(one)) => Ok(one.clone()),
             (None, None) => Err(refused("neither `task_id` nor `thread_id` is given", hint)),
@@ -266,14 +167,15 @@ impl Start {
         }
     }
 
-    /// The task as it is now, or, where the call is to wait, when the wait is
-    /// over; and whether it was over too early.
+    /// The task as it is now or, if the call waits, at the end of the wait; and whether the wait timed out.
     pub(crate) fn watch(&self, call: &mut Call, accepted: &Accepted) -> Result<(Results, bool), Failure> {
-        // It is taken in: a caller who does not learn its id would start it again.
+        // The task is accepted: a caller that does not get its id would start it again.
         let told = |error: TaskError| {
             let id = &accepted.task_id;
             let message = failure(&error).message;
-            let message = format!("task `{id}` was taken in and goes on, but cannot be shown: {message}");
+            let message = format!(
+                "task `{id}` was accepted and is running, but its state could not be read: {message}"
+            );
             let hint = format!("do not start it again: delegate_wait {{\"task_id\": \"{id}\"}} waits for it");
             Failure::new(Code::Lasting, Exit::Machine, message, Some(hint)).about("task_id", id.as_str())
         };
@@ -292,7 +194,7 @@ impl Start {
         Ok((reading::gather(view, ResultsRequest::default()), waited.exceeded))
     }
 
-    /// Says what was taken in, or, after a wait, what came of it.
+    /// The reply: an acknowledgement or, after a wait, the result.
     pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
         let (results, wait_exceeded) = self.watch(call, accepted)?;
         let report = report(call, accepted, &results, wait_exceeded, clock::now());
@@ -301,7 +203,37 @@ impl Start {
     }
 }
 
-/// The report of a task that was just taken in, with what only its caller is told.
+/// The fields that ask for what is not supported yet. They are refused rather than ignored.
+fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
+    let isolated = read.get("isolation").is_some_and(|isolation| isolation != "none");
+    let others = [("isolation", isolated), ("max_tokens_total", read.contains_key("max_tokens_total"))];
+    let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
+    skills_asked_for(read).into_iter().chain(others).collect()
+}
+
+/// The fields that ask for skills. Choosing among no skills asks for nothing.
+fn skills_asked_for(read: &Map<String, Value>) -> Vec<&'static str> {
+    let mode = read.get(SKILLS_MODE.name).and_then(Value::as_str);
+    let is_on = |field: &Field| read.get(field.name) == Some(&Value::Bool(true));
+    let listed = read.get(SKILLS.name).and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+    let several = read.get(MAX_SKILLS.name).and_then(Value::as_i64).is_some_and(|most| most > 0);
+    let (repo, global) = (is_on(&REPO_SKILLS), is_on(&GLOBAL_SKILLS));
+    let asks = match mode {
+        Some("none" | "explicit") => listed,
+        Some(_) => true,
+        None => listed || several || repo || global,
+    };
+    let given = [
+        (SKILLS_MODE.name, mode.is_some_and(|mode| mode != "none")),
+        (SKILLS.name, listed),
+        (MAX_SKILLS.name, several),
+        (REPO_SKILLS.name, repo),
+        (GLOBAL_SKILLS.name, global),
+    ];
+    given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
+}
+
+/// The report of a task that was just accepted, with what only its caller needs.
 pub(crate) fn report(
     call: &mut Call,
     accepted: &Accepted,

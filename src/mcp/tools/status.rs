@@ -1,4 +1,4 @@
-//! `delegate_status`: what runs, what waits, what ended lately.
+//! `delegate_status`: lists running, queued and recently finished tasks.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,17 +11,17 @@ use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::{Budget, Category, Envelope, SnapshotMeta, StatusSnapshot, advertised, snapshot};
 use crate::tasks;
 
-/// Tasks in a list.
+/// The most tasks in a list.
 const RECENT: u32 = 5;
-/// What the rest of a reply may take.
+/// Characters for the rest of a reply.
 const AROUND: usize = 800;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_status",
-    title: "See what is going on",
-    about: "Like a look at the notice board: this project's running, queued and lately finished tasks, or one of \
-            them. Answers at once and shows no output. Call it when you lost track of task ids \
-            (T-local-0123456789ab); to wait, use delegate_wait instead of asking again.",
+    title: "List tasks",
+    about: "Like a look at the notice board: lists this project's running, queued and recently finished tasks, or \
+           one of them. Answers at once, without output. Call it when you lose track of task ids \
+           (T-local-0123456789ab); to wait, use delegate_wait instead of asking again.",
     search_hint: "list delegated agent runs and their progress",
     at_hand: false,
     internal: false,
@@ -30,9 +30,9 @@ pub(crate) const TOOL: Tool = Tool {
         Field::new(
             "limit",
             Kind::Integer { least: 1, most: 50 },
-            "Most tasks of each kind to list, the last to end first. Default 5, at most 50.",
+            "Maximum number of tasks of each kind, most recent first. Default: 5.",
         ),
-        Field::new("verbose", Kind::Flag, "Adds the last 5 lines of each run as last_lines. Default: false."),
+        Field::new("verbose", Kind::Flag, "Add the last 5 lines of each run as last_lines. Default: false."),
         FORMAT,
     ],
     category: Some(Category::StatusSnapshot),
@@ -71,7 +71,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let text = loop {
         meta = meta.of(&data);
         let text = snapshot(call.tool.name, &meta, &data);
-        // What has to go, goes here: from the text and from the structure.
+        // Leave tasks out here, from both the text and the structure.
         let length = length(&text).max(length(&json(&meta)) + length(&json(&data)));
         if length + AROUND <= budget.chars || !data.give_way() {
             break text;

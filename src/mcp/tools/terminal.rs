@@ -1,5 +1,4 @@
-//! `get_terminal_output`: what a terminal showed that the person recorded, or a
-//! command printed that an agent ran.
+//! `get_terminal_output`: reads a terminal that the user recorded, or the output of an agent's command.
 
 use crate::reading;
 use serde::Deserialize;
@@ -16,19 +15,19 @@ use crate::reply::{Budget, Category, Envelope, RegistryMeta, TerminalOutput, adv
 use crate::terminals::{PartRequest, PartSelector, TerminalError, TextForm};
 
 const LINES: u64 = 100;
-/// Of the reply: the rest is for what is said about it.
+/// Characters of output in a reply.
 const ROOM: usize = 12_000;
-/// Less is not asked for.
+/// The least output to ask for.
 const LEAST_ROOM: usize = 500;
-/// Characters of a reply beside its data.
+/// Characters of a reply besides its data.
 const AROUND: usize = 1_500;
 
 pub(crate) const TOOL: Tool = Tool {
     name: "get_terminal_output",
     title: "Read a recorded terminal",
-    about: "Like looking over somebody's shoulder: what a terminal recorded with `delegator terminal` showed \
-            (term-0123456789ab), or what a command printed that an agent ran (T-local-0123456789ab/item_3).",
-    search_hint: "read the user's terminal output, what a command printed",
+    about: "Like looking over somebody's shoulder: reads what a terminal recorded with `delegator terminal` showed \
+           (term-0123456789ab), or what an agent's command printed (T-local-0123456789ab/item_3).",
+    search_hint: "read the user's terminal output, or the output of a command",
     at_hand: false,
     internal: true,
     fields: &[
@@ -36,13 +35,25 @@ pub(crate) const TOOL: Tool = Tool {
             "terminal_id",
             Kind::Text,
             "A terminal's id, the beginning of it, or its name; or a task, with /item for one of its commands. Default: \
-             the terminal last written to in this project, else the last command.",
+             this project's most recently used terminal, else the last command.",
         ),
-        Field::new("mode", Kind::Choice(&["head", "tail", "all", "since"]), "Which part. Default: tail."),
-        Field::new("lines", Kind::Integer { least: 1, most: 10_000 }, "For head and tail. Default 100."),
+        Field::new(
+            "mode",
+            Kind::Choice(&["head", "tail", "all", "since"]),
+            "The part to read. Default: tail.",
+        ),
+        Field::new(
+            "lines",
+            Kind::Integer { least: 1, most: 10_000 },
+            "Number of lines for head or tail. Default: 100.",
+        ),
         Field::new("since_timestamp", Kind::Text, "For since: 2026-11-15T09:30:00Z, or 90s, 10m, 2h ago."),
-        Field::new("cursor", Kind::Text, "Goes on where an earlier reply ended; mode does not matter then."),
-        Field::new("strip", Kind::Flag, "Take escape sequences out. Default: true."),
+        Field::new(
+            "cursor",
+            Kind::Text,
+            "Cursor of an earlier reply, to continue where it ended. Replaces mode.",
+        ),
+        Field::new("strip", Kind::Flag, "Remove escape sequences. Default: true."),
         FORMAT,
     ],
     category: Some(Category::RegistryInfo),
@@ -74,16 +85,16 @@ impl Look {
         }
         let mode = self.mode.as_deref().unwrap_or(usual);
         if self.since_timestamp.is_some() && mode != "since" {
-            // What would change nothing was meant otherwise.
+            // A field without effect is probably a mistake.
             let hint = "leave it out, or ask with mode `since`";
-            return Err(refused(format!("`since_timestamp` means nothing to `{mode}`"), hint));
+            return Err(refused(format!("`since_timestamp` has no effect with mode `{mode}`"), hint));
         }
         Ok(match mode {
             "head" => (PartSelector::Head(lines), "head"),
             "all" => (PartSelector::All, "all"),
             "since" => {
                 let moment = self.since_timestamp.as_deref().ok_or_else(|| {
-                    refused("`since_timestamp` is missing", "give the moment, as in 2026-11-15T09:30:00Z")
+                    refused("`since_timestamp` is missing", "give a time, for example 2026-11-15T09:30:00Z")
                 })?;
                 (PartSelector::since(moment, clock::now()).map_err(told)?, "since")
             }
@@ -108,8 +119,8 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         if look.cursor.is_some() {
             data = data.alone();
         }
-        // A cursor leads on from what is shown: nothing of that may be cut off
-        // later. The others go first; then less is asked for.
+        // A cursor continues after the shown text, so none of that text may be cut later. Other parts are dropped
+        // first; then less is asked for.
         let most = Budget::MOST.chars - AROUND;
         let mut length = data.length();
         while length > most && data.terminals.pop().is_some() {

@@ -1,5 +1,4 @@
-//! `delegate_wait`: sleeps until tasks are done, or as long as the client
-//! allows.
+//! `delegate_wait`: sleeps until tasks are done, or as long as the client allows.
 
 use std::time::Duration;
 
@@ -26,19 +25,23 @@ pub(crate) const TOOL: Tool = Tool {
     name: "delegate_wait",
     title: "Wait for tasks",
     about: "Like waiting at the counter: sleeps until a task is done and returns its result; costs nothing meanwhile. \
-            Use it instead of repeated delegate_status. May return earlier with state working: then call it again, \
-            the run goes on. Takes task_id (T-local-0123456789ab) or task_ids.",
+           Use it instead of repeated delegate_status. May return earlier with state working; the run goes on, so \
+           call it again. Takes task_id (T-local-0123456789ab) or task_ids.",
     search_hint: "wait for a delegated agent run to finish and get its result",
     at_hand: true,
     internal: false,
     fields: &[
         Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id."),
-        Field::new("task_ids", Kind::Texts, "Or several tasks."),
-        Field::new("until", Kind::Choice(&["any", "all"]), "Until any (default) or all of them are done."),
+        Field::new("task_ids", Kind::Texts, "Several tasks, instead of task_id."),
+        Field::new(
+            "until",
+            Kind::Choice(&["any", "all"]),
+            "Wait until any or all tasks are done. Default: any.",
+        ),
         Field::new(
             "timeout_sec",
             Kind::Number,
-            "Longest wait in seconds. Default 300; the client's own limit cuts it.",
+            "Longest wait in seconds, if the client's own limit is not shorter. Default: 300.",
         ),
         FORMAT,
         Field::new("initial_delay_sec", Kind::Ignored, "").hidden(),
@@ -62,7 +65,7 @@ pub(crate) struct Wait {
     timeout_sec: Option<f64>,
     #[serde(default)]
     format: Format,
-    /// Under which name it was asked for, once it is kept.
+    /// The tool name of the call, for a stored wait.
     #[serde(default)]
     pub(crate) tool: String,
 }
@@ -86,22 +89,22 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
 }
 
 impl Wait {
-    /// The same wait with its tasks named by their ids, whoever asks for it.
+    /// The same wait with full task ids, which mean the same to any caller.
     pub(crate) fn resolved(self, call: &Call) -> Result<Self, Failure> {
         let ids = self.ids(call)?;
         let task_ids = ids.iter().map(ToString::to_string).collect();
         Ok(Self { task_id: None, task_ids, tool: call.tool.name.to_owned(), ..self })
     }
 
-    /// The answer if there is one by now, else the tasks as they are.
+    /// The answer if the wait is over, else the tasks in their current state.
     ///
-    /// `since` is how long somebody has been waiting.
+    /// `since` is how long the client has been waiting.
     pub(crate) fn look(&self, call: &mut Call, since: Duration) -> Result<Result<Reply, Vec<View>>, Failure> {
         let (views, over) = self.stands(call, since)?;
         if over { report_waited(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
     }
 
-    /// The tasks as they are, and whether the wait is over.
+    /// The tasks in their current state, and whether the wait is over.
     pub(crate) fn stands(&self, call: &mut Call, since: Duration) -> Result<(Vec<View>, bool), Failure> {
         let ids = self.ids(call)?;
         let now = Some(Duration::ZERO);
@@ -112,7 +115,7 @@ impl Wait {
         Ok((waited.views, late || !waited.exceeded))
     }
 
-    /// The limit that was asked for. One who polls needs no other.
+    /// The requested limit. A client that polls has no limit of its own.
     fn limit(&self) -> Option<Duration> {
         self.timeout_sec.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
     }
@@ -124,16 +127,16 @@ impl Wait {
         }
     }
 
-    /// The tasks that are meant, each once.
+    /// The named tasks, without duplicates.
     fn ids(&self, call: &Call) -> Result<Vec<TaskId>, Failure> {
         let named: Vec<&String> = self.task_id.iter().chain(&self.task_ids).collect();
         if named.is_empty() {
             let hint = "give `task_id` or `task_ids`; `delegate_status` lists the tasks of this project";
-            return Err(refused("no task is named", hint));
+            return Err(refused("no task is given", hint));
         }
         if named.len() > MOST_TASKS {
-            let message = format!("{} tasks are named; at most {MOST_TASKS} are taken", named.len());
-            let hint = format!("wait for {MOST_TASKS} at a time, in several calls");
+            let message = format!("{} tasks are given; the limit is {MOST_TASKS}", named.len());
+            let hint = format!("wait for at most {MOST_TASKS} at a time, in several calls");
             return Err(refused(message, hint));
         }
         let mut ids: Vec<TaskId> = Vec::new();
@@ -147,7 +150,7 @@ impl Wait {
     }
 }
 
-/// What came of the tasks, or how far they are.
+/// The results of the tasks, or their progress.
 fn report_waited(
     call: &mut Call,
     views: Vec<View>,

@@ -1,5 +1,4 @@
-//! Clients differ: how long a call of theirs may take, and what they say of
-//! the sandbox they run in.
+//! What differs between clients: how long a call may take, and how they report their sandbox.
 
 mod reported_sandbox;
 
@@ -10,13 +9,13 @@ use serde_json::{Map, Value};
 
 use crate::submit::Ceiling;
 
-/// Where Codex describes its own sandbox, once a server asks for it.
+/// The metadata key with Codex's own sandbox, sent if the server asks for it.
 pub(crate) const SANDBOX_STATE: &str = "codex/sandbox-state-meta";
-/// Where Codex says which thread a call comes from.
+/// The metadata key with the thread that a Codex call comes from.
 const TURN: &str = "x-codex-turn-metadata";
 
-/// How long a call of the client called `name` may take before it gives up, with
-/// some time to spare. Most that nobody has measured allow 60 s.
+/// How long a call may take before the client called `name` gives up, minus a margin. Most clients that were
+/// not measured allow 60 s.
 pub(crate) fn safe_wait(name: &str, has_token: bool) -> Duration {
     let name = name.to_lowercase();
     let seconds = if name.contains("codex") {
@@ -33,7 +32,7 @@ pub(crate) fn safe_wait(name: &str, has_token: bool) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Whether the request says that it comes from one of our own runs.
+/// Whether the request comes from one of our own runs, according to the client.
 pub(crate) fn is_run(meta: &Map<String, Value>) -> bool {
     let turn = match meta.get(TURN) {
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
@@ -43,19 +42,18 @@ pub(crate) fn is_run(meta: &Map<String, Value>) -> bool {
     turn["thread_source"] == "delegator"
 }
 
-/// What the client may do itself, where the request says so. What cannot be
-/// understood counts as the least.
+/// The client's own sandbox, if the request reports one. A report that is not understood counts as read-only.
 pub(crate) fn ceiling(meta: &Map<String, Value>) -> Option<Ceiling> {
     let state = meta.get(SANDBOX_STATE)?;
     Some(reported_sandbox::ceiling(state).unwrap_or(Ceiling::LOWEST))
 }
 
-/// The directory that the request says the client works in.
+/// The client's working directory, if the request reports it.
 pub(crate) fn place(meta: &Map<String, Value>) -> Option<PathBuf> {
     file(meta.get(SANDBOX_STATE)?["sandboxCwd"].as_str()?)
 }
 
-/// The path of a `file://` address.
+/// The path of a `file://` URL.
 pub(crate) fn file(address: &str) -> Option<PathBuf> {
     let path = address.strip_prefix("file://")?;
     let path = path.strip_prefix("localhost").unwrap_or(path);

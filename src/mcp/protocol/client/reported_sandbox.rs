@@ -1,8 +1,7 @@
-//! The sandbox that Codex reports for itself, with every call, once a server
-//! asks for it.
+//! Reads the sandbox that Codex reports for itself with every call, if the server asks for it.
 //!
-//! Read to the letter: a word, a field or a place that is not known here could
-//! be one that forbids something, so nothing of such a report is believed.
+//! Reading is strict: an unknown word, field or path could be a restriction, so a report that contains one is
+//! rejected as a whole.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -32,7 +31,7 @@ enum FileSystem {
     Unrestricted {},
     Restricted {
         entries: Vec<Entry>,
-        /// How deep patterns are looked for; says nothing about access.
+        /// How deep patterns are searched; does not affect access.
         #[serde(default, rename = "glob_scan_max_depth")]
         _depth: Option<u64>,
     },
@@ -50,7 +49,7 @@ enum Network {
 struct Entry {
     path: Place,
     access: Access,
-    /// What happens where there is no such path yet.
+    /// What happens if the path does not exist yet.
     #[serde(default, rename = "missing_path_behavior")]
     _missing: Option<String>,
 }
@@ -83,7 +82,7 @@ enum Place {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Special {
     Root {},
-    /// What any program needs to start.
+    /// The minimum that any program needs to start.
     Minimal {},
     #[serde(alias = "current_working_directory")]
     ProjectRoots {
@@ -93,7 +92,7 @@ enum Special {
     SlashTmp {},
 }
 
-/// What the client may do, or `None` for a report that is not understood.
+/// What the client may do, or `None` if the report is not understood.
 pub(crate) fn ceiling(state: &Value) -> Option<Ceiling> {
     let state = State::deserialize(state).ok()?;
     let cwd = plain(super::file(&state.sandbox_cwd)?)?;
@@ -128,7 +127,7 @@ fn files(file_system: FileSystem, cwd: &Path) -> Option<Ceiling> {
             (Place::Special { value: Special::ProjectRoots { subpath } }, _) => {
                 plain(cwd.join(subpath.unwrap_or_default()))?
             }
-            // Where it is, only the client knows.
+            // Only the client knows where this is.
             (Place::Special { value: Special::Tmpdir {} }, Access::Write) => {
                 tmpdir = true;
                 continue;
@@ -152,7 +151,7 @@ fn files(file_system: FileSystem, cwd: &Path) -> Option<Ceiling> {
     Some(found)
 }
 
-/// A path that means the same to everybody.
+/// An absolute path without `.` or `..`.
 fn plain(path: PathBuf) -> Option<PathBuf> {
     let turns = path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir));
     (path.is_absolute() && !turns).then_some(path)
