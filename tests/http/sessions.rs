@@ -132,11 +132,19 @@ fn a_wait_ends_with_its_session() {
     assert_eq!(env.json(&["status", &task, "--json"])["data"]["tasks"][0]["state"], "working");
 }
 
+/// Who asks, and how it goes away before there is an answer.
+struct Way {
+    of: fn(&Server) -> Peer,
+    leave: fn(&Peer, Answer),
+}
+
 #[test]
 fn a_client_that_vanishes_in_a_wait_gets_shorter_ones() {
-    let vanish: [(fn(&Server) -> Peer, fn(&Peer, Answer)); 2] =
-        [(Peer::modern, |_, stream| drop(stream)), (Peer::legacy, |peer, _stream| end_session(peer))];
-    for (of, leave) in vanish {
+    let ways = [
+        Way { of: Peer::modern, leave: |_, stream| drop(stream) },
+        Way { of: Peer::legacy, leave: |peer, _stream| end_session(peer) },
+    ];
+    for Way { of, leave } in ways {
         let env = TestEnv::new();
         let server = Server::start(&env);
         let task = held(&env);
@@ -147,16 +155,10 @@ fn a_client_that_vanishes_in_a_wait_gets_shorter_ones() {
         let kept = env.home().join("patience.json");
         wait_for("the server to learn", PATIENCE, || kept.exists().then_some(()));
         let mut next = wait_for_task(&of(&server), &task);
+        let_go(&env);
         let waited = answer_in(&mut next)["result"]["structuredContent"]["meta"]["waited_limit_ms"].clone();
         assert!(waited.as_u64().is_some_and(|limit| limit < 10_000), "{waited}");
-        let_go(&env);
     }
-}
-
-/// Who asks, and how it goes away before there is an answer.
-struct Way {
-    of: fn(&Server) -> Peer,
-    leave: fn(&Peer, Answer),
 }
 
 #[test]
