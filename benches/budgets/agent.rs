@@ -3,9 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::machine;
+use crate::{disk, machine};
 
 const CHUNK: usize = 256 << 10;
 const LINE: usize = 80;
@@ -18,6 +19,11 @@ pub fn plays(args: &[String]) -> bool {
         Some("flood-and-note") => {
             flood(args[1].parse().unwrap());
             fs::write(&args[2], machine::now().as_nanos().to_string()).unwrap();
+        }
+        Some("four-syncs") => {
+            for half in 0..2 {
+                disk::durable_file(Path::new(&args[1]), &format!("{}-{half}", std::process::id()));
+            }
         }
         Some("--version" | "mcp" | "exec") => codex(args),
         _ => return false,

@@ -1,5 +1,6 @@
 //! The cost of submitting beside idle servers and beside other submitters.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
@@ -42,21 +43,33 @@ fn queueing(effort: Effort, table: &mut Table) {
     let world = World::new("max_concurrent = 0\n");
     world.submit("command", "true");
     let each = effort.submits.div_ceil(4);
-    let script =
-        format!("i=0; while [ $i -lt {each} ]; do '{DELEGATOR}' run --agent command true; i=$((i+1)); done");
+    let place = world.scratch("synced");
+    fs::create_dir(&place).unwrap();
+    let bare = std::env::current_exe().unwrap();
+    let bare = format!("'{}' four-syncs '{}'", bare.display(), place.display());
+    let (floor, _) = repeated(&world, each, &bare);
+    let (taken, cpu) = repeated(&world, each, &format!("'{DELEGATOR}' run --agent command true"));
+    table.section("32 processes that only queue");
+    table.row("reference: a bare program that makes the same 4 syncs", floor, "/s", Budget::None);
+    table.row("tasks taken in", taken, "/s", Budget::AtLeast(1000.0));
+    table.row("... as a part of the reference", taken / floor, "x", Budget::None);
+    table.row("CPU of one, its start included", cpu, "ms", Budget::None);
+}
+
+/// Runs a command `each` times in every shell. Returns how many a second, and the milliseconds of CPU of one.
+fn repeated(world: &World, each: usize, command: &str) -> (f64, f64) {
+    let script = format!("i=0; while [ $i -lt {each} ]; do {command} || exit 1; i=$((i+1)); done");
     let mut cpu = 0.0;
     let began = machine::now();
     let shells: Vec<i32> = (0..SUBMITTERS).map(|_| world.start(&["/bin/sh", "-c", &script])).collect();
     for shell in shells {
         let ended = machine::collect(shell).unwrap();
-        assert_eq!(ended.code, Some(0), "`delegator run` failed");
+        assert_eq!(ended.code, Some(0), "`{command}` failed");
         cpu += millis(ended.cpu);
     }
     let took = machine::now() - began;
-    let tasks = (SUBMITTERS * each) as f64;
-    table.section("32 processes that only queue");
-    table.row("tasks taken in", tasks / took.as_secs_f64(), "/s", Budget::AtLeast(1000.0));
-    table.row("CPU of one, its start included", cpu / tasks, "ms", Budget::None);
+    let count = (SUBMITTERS * each) as f64;
+    (count / took.as_secs_f64(), cpu / count)
 }
 
 struct Server(Child);
@@ -83,8 +96,8 @@ impl Server {
 
     /// Whether it watches the queue or waits to do so.
     fn has_settled(&self) -> bool {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap().flatten();
-        let mut names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+        let threads = fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap().flatten();
+        let mut names = threads.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok());
         names.any(|name| name.trim() == "keeper")
     }
 }

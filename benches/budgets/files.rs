@@ -17,6 +17,37 @@ pub fn measure(effort: Effort, table: &mut Table) {
         let rounds = (effort.submits / share).max(5);
         compare(&world, &repository, files, rounds, table);
     }
+    hash(effort, &world, table);
+}
+
+/// A run that moves a large file into its checkout, which is hashed after it.
+fn hash(effort: Effort, world: &World, table: &mut Table) {
+    let repository = repository(world, 100);
+    let (there, here) = (world.scratch("large"), repository.join("large"));
+    fs::write(&there, vec![b'x'; usize::try_from(effort.log_bytes).unwrap()]).unwrap();
+    let (mut bare, mut idle, mut moved) = (Samples::default(), Samples::default(), Samples::default());
+    let place = repository.to_str().unwrap();
+    let task = format!("mv '{}' large", there.display());
+    for _ in 0..effort.reads {
+        bare.add(millis(world.time(&["/usr/bin/env", "sha256sum", there.to_str().unwrap()]).0));
+        for (samples, task) in [(&mut idle, "true"), (&mut moved, task.as_str())] {
+            let argv = [DELEGATOR, "run", "--agent", "command", "--cwd", place, "--wait", task];
+            samples.add(millis(world.time(&argv).0));
+            machine::collect_all();
+        }
+        fs::rename(&here, &there).unwrap();
+    }
+    let speed = |millis: f64| effort.log_bytes as f64 / 1000.0 / millis;
+    let hashed = moved.median() - idle.median();
+    table.section(&format!("hash of one changed file of {} MiB", effort.log_bytes >> 20));
+    table.row("reference: `sha256sum`", speed(bare.median()), "MB/s", Budget::None);
+    table.row(
+        "a run that changes it, one that changes nothing taken off",
+        speed(hashed),
+        "MB/s",
+        Budget::None,
+    );
+    table.row("... as a multiple of the time of the reference", hashed / bare.median(), "x", Budget::None);
 }
 
 fn compare(world: &World, repository: &Path, files: usize, rounds: usize, table: &mut Table) {

@@ -16,6 +16,7 @@ pub(crate) fn request() -> Request {
         work: WorkKind::Child,
         env_id: None,
         job_of: None,
+        by_client: false,
         program: PathBuf::from("/opt/codex"),
         task: "fix the test".to_owned(),
         role: "specialist".to_owned(),

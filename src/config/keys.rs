@@ -94,7 +94,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "retention_bytes",
         default: "5368709120",
-        meaning: "maximum total bytes of finished runs; those with unread results are removed last",
+        meaning: "maximum total bytes of finished runs; results that an MCP client has not read are kept beyond it",
     },
     Key {
         name: "output_retention_hours",

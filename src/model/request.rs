@@ -27,6 +27,9 @@ pub(crate) struct Request {
     /// The coordinator that started this task as one of its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) job_of: Option<TaskId>,
+    /// An MCP client asked for it, and so is expected to read its result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) by_client: bool,
     /// Absent in requests of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) home: Option<TaskHome>,

@@ -2,7 +2,7 @@
 //!
 //! The table is built at compile time, so redacting a short reply has no set-up cost. The lower
 //! five bits of a letter are the same in both cases, so three characters form a case-insensitive
-//! index of fifteen bits.
+//! index of fifteen bits. What begins a token must then be written as its vendor writes it.
 
 use crate::redact::named_values::{self, ENDINGS};
 use crate::redact::rules::RULES;
@@ -45,7 +45,7 @@ pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = Anchor> {
                 same = TABLE.next[usize::from(literal)];
                 let (literal, owner) = TABLE.literals[usize::from(literal)];
                 let end = start + literal.len();
-                if bytes.get(start..end).is_some_and(|part| part.eq_ignore_ascii_case(literal.as_bytes())) {
+                if bytes.get(start..end).is_some_and(|part| owner.reads(literal, part)) {
                     return Some(Anchor { owner, start, end });
                 }
             }
@@ -77,6 +77,14 @@ pub(super) fn literals() -> impl Iterator<Item = (&'static str, Option<&'static 
 }
 
 impl Owner {
+    /// Whether `part` of a text is the literal, in the cases that its owner accepts.
+    fn reads(self, literal: &str, part: &[u8]) -> bool {
+        match self {
+            Self::Rule(at) if RULES[at].is_exact() => part == literal.as_bytes(),
+            Self::Rule(_) | Self::Name | Self::Escape => part.eq_ignore_ascii_case(literal.as_bytes()),
+        }
+    }
+
     /// The kind of secret that a literal indicates.
     pub(super) fn kind(self, literal: &str) -> Option<&'static str> {
         match self {
@@ -157,13 +165,13 @@ mod tests {
 
     /// The number of literals, counted the slow way.
     fn count(text: &str) -> usize {
-        let stands = |at: usize, literal: &str| {
-            text.as_bytes()
-                .get(at..at + literal.len())
-                .is_some_and(|part| part.eq_ignore_ascii_case(literal.as_bytes()))
+        let stands = |at: usize, literal: &str, owner: Owner| {
+            text.as_bytes().get(at..at + literal.len()).is_some_and(|part| owner.reads(literal, part))
         };
         let literals = TABLE.literals.iter();
-        literals.map(|(literal, _)| (0..text.len()).filter(|at| stands(*at, literal)).count()).sum()
+        literals
+            .map(|(literal, owner)| (0..text.len()).filter(|at| stands(*at, literal, *owner)).count())
+            .sum()
     }
 
     proptest! {

@@ -96,7 +96,7 @@ const BETWEEN: &str = r#"(?x)
     [\x20\t]{0,8}
     (?P<sign> => | := | ={1,3} |
         ,? [\x20\t]{0,8} \\{0,7} ["']? (?i:value) \\{0,7} ["']? [\x20\t]{0,8} [:=] |
-        , | \| | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
+        , | ; | \| | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
     [\x20\t]{0,8}
     (?: [bfru@]{0,2} (?P<open> \\{0,7} ["'`] ) )?"#;
 
@@ -128,7 +128,7 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     let start = between.get(0)?.end();
     let open = part("open");
     // A table cell.
-    let stop = sign.chars().next().filter(|sign| matches!(sign, ',' | '|') && open.is_none());
+    let stop = sign.chars().next().filter(|sign| matches!(sign, ',' | ';' | '|') && open.is_none());
     let value = &window[start..start + length(&window[start..], open, stop)];
     let place = || LinePosition::of(text, &ending);
     let is_assigned = match sign {
@@ -144,16 +144,17 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
         }
         // Arguments of a call or program; plain lists have commas too.
         "," if part("named").is_some() && (name != NameKind::Password || is_flag(text, ending.start)) => true,
-        // The first cells of a row, without a space after the comma.
-        "," => {
+        // Cells of a row, without a space after the separator.
+        "," | ";" => {
             let (place, is_close) = (place(), window[..start].trim_end().len() == start);
-            is_close && place.is_first && place.is_all_caps && !is_all_caps(value)
+            is_close && place.is_column && place.is_all_caps && !is_all_caps(value)
         }
         "|" => {
             let place = place();
             place.is_cell && (name != NameKind::Password || place.is_all_caps && !is_all_caps(value))
         }
-        ">" => part("named").is_none(),
+        // `<password>value`, but not the placeholder in `://<user>:<password>@host`.
+        ">" => part("named").is_none() && !(value.starts_with('@') && text[..ending.start].ends_with(":<")),
         // `"name": "DB_PASSWORD", "value": "…"`. After a type, only a quoted value counts; anything
         // else is code.
         sign => sign.len() <= 3 || open.is_some(),
@@ -213,6 +214,8 @@ struct LinePosition {
     is_first: bool,
     /// In a table.
     is_cell: bool,
+    /// At the beginning, or after cells of a row that are separated by commas or semicolons.
+    is_column: bool,
     /// In capitals and of several words, like a variable.
     is_all_caps: bool,
 }
@@ -237,9 +240,16 @@ impl LinePosition {
             is_set: line.ends_with([' ', '\t']) && command.is_some_and(|word| SETTERS.contains(&word)),
             is_first,
             is_cell: is_first || line.trim_start().starts_with('|'),
+            is_column: is_first || is_row(line),
             is_all_caps: is_all_caps(name),
         }
     }
+}
+
+/// `prod,eu,`
+fn is_row(line: &str) -> bool {
+    line.trim_end_matches('"').ends_with([',', ';'])
+        && line.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-.,;\"".contains(&c))
 }
 
 fn is_upper(word: &str) -> bool {

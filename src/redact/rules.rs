@@ -109,6 +109,11 @@ impl Rule {
     pub(super) const fn when(self, accept: fn(&str) -> bool) -> Self {
         Self { accept, ..self }
     }
+
+    /// Whether the anchor must be written as it is here; otherwise in any case.
+    pub(super) fn is_exact(&self) -> bool {
+        self.secret != SecretPart::Group
+    }
 }
 
 /// The secret of the rule `index` for an anchor at `at`.

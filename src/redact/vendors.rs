@@ -2,11 +2,21 @@
 //!
 //! `tests/redaction/vendors.txt` has samples of every prefix. Tokens without a prefix (a bare UUID
 //! or hex) are recognised by the name beside them, in `named_values.rs`.
-//! the token, in `assigned.rs`.
 
 use crate::redact::plausibility;
 use crate::redact::rules::Chars::{Alnum, Base64, Capital, Dotted, Hex, Url, Uuid, Word};
 use crate::redact::rules::Rule;
+
+/// How the number of a Discord bot begins: the base64 of its first digits.
+macro_rules! discord_prefixes {
+    ($($start:literal)*) => {
+        &[$(
+            concat!($start, "A"), concat!($start, "E"), concat!($start, "I"), concat!($start, "M"),
+            concat!($start, "Q"), concat!($start, "U"), concat!($start, "Y"), concat!($start, "c"),
+            concat!($start, "g"), concat!($start, "k"),
+        )*]
+    };
+}
 
 pub(super) const VENDORS: &[Rule] = &[
     // Models and agents
@@ -52,6 +62,22 @@ pub(super) const VENDORS: &[Rule] = &[
     )
     .before(3),
     Rule::whole("azure", &["JQQJ99"], "[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20,}\\b").before(52),
+    // Azure's keys with a signature near their end: storage and others of 512 bits, messaging and others of 256 bits
+    Rule::whole(
+        "azure",
+        &["+ASt", "+ABa", "+AMC", "ACDb", "APIM"],
+        "[A-Za-z0-9+/]{76}[A-Za-z+]{4}[A-Za-z0-9+/]{5}[AQgw]==",
+    )
+    .before(76),
+    Rule::whole(
+        "azure",
+        &["+ASb", "+AEh", "+ARm", "AIoT", "AZEG", "AzCa"],
+        "[A-Za-z0-9+/]{33}[A-Za-z+]{4}[A-P][A-Za-z0-9+/]{5}=",
+    )
+    .before(33),
+    Rule::whole("azure", &["+ACR"], r"[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}").before(42), // Container Registry
+    Rule::whole("azure", &["AzSe"], r"[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}\b").before(42),    // Search
+    Rule::whole("azure", &["AzFu"], "[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==").before(44), // Functions
     Rule::token("api-key", &["dop_v1_", "doo_v1_", "dor_v1_"], Word, 40), // DigitalOcean
     Rule::token("api-key", &["LTAI"], Alnum, 16),                         // Alibaba
     Rule::token("api-key", &["AQVN", "y0_Ag", "y0__x"], Url, 35),         // Yandex
@@ -114,12 +140,13 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::group("api-key", &["/incomingwebhook/"], "(?i:/incomingwebhook/)([A-Za-z0-9/-]{32,})"), // Teams
     Rule::group("api-key", &["hooks.zapier.com"], "[a-zA-Z.]+/hooks/catch/([A-Za-z0-9/]{10,})"),
     Rule::group("telegram", &[":AA"], "[0-9]{8}:(AA[A-Za-z0-9_-]{32,34})").before(8),
-    // Discord's bots since 2022: their number, the time, a signature
+    // Discord's bots: their number, the time, a signature
     Rule::whole(
-        "token",
-        &["MTA", "MTE", "MTI", "MTM", "MTQ", "MTU", "MTY", "MTc", "MTg", "MTk"],
-        r"MT[A-Za-z0-9]{21,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
-    ),
+        "discord",
+        discord_prefixes!("MT" "Mj" "Mz" "ND" "NT" "Nj" "Nz" "OD" "OT"),
+        r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+    )
+    .when(plausibility::is_key),
     Rule::group("discord", &["/api/webhooks/"], "/api/webhooks/[0-9]+/([A-Za-z0-9_-]{40,})"),
     Rule::whole("api-key", &["SG."], r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
         .when(plausibility::has_digit_or_capital),
@@ -215,6 +242,9 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::whole("api-key", &["tskey-"], "tskey-[a-z]+-[A-Za-z0-9_-]{20,}")
         .when(plausibility::has_digit_or_capital),
     Rule::token("api-key", &["dnkey-"], Url, 60),
+    Rule::group("api-key", &[".acc-", ".acc_"], r"\.acc[_-][a-z0-9-]{10,32}\.([A-Za-z0-9+/_=-]{30,120})"), // Authress
+    Rule::token("api-key", &["NF-"], Alnum, 32), // Nightfall
+    Rule::token("api-key", &["VF.DM.", "VF.WS."], Dotted, 36), // Voiceflow
     Rule::token("api-key", &["sdk-", "mob-", "api-"], Uuid, 36), // LaunchDarkly
     // Documents and other services
     Rule::token("api-key", &["lin_api_", "lin_oauth_"], Word, 32), // Linear

@@ -199,6 +199,7 @@ pub(crate) fn fingerprint(request: &Request) -> String {
             "run_id",
             "created_at",
             "home",
+            "by_client",
             "within",
             "env_names",
             "program",

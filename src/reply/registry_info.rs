@@ -8,7 +8,7 @@ use crate::model::{Outcome, TaskId, Timestamp};
 use crate::reply::metadata::seconds;
 use crate::reply::report_text::count;
 use crate::reply::storage::Storage;
-use crate::tasks::{Cancelled, Cleaned, CleanupRequest};
+use crate::tasks::{Cancelled, Cleaned, CleanupRequest, describe_awaited};
 use crate::text::plain;
 
 /// Metadata of each kind of reply; most have none.
@@ -200,10 +200,15 @@ fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String 
             cleaned.in_doubt
         )
     };
+    let awaited =
+        describe_awaited(cleaned.awaited_excess).map(|note| format!("; {note}")).unwrap_or_default();
     if ask.dry_run {
-        return format!("{ended}would remove {}{outputs}{doubt}", count(cleaned.found.len(), "old run"));
+        return format!(
+            "{ended}would remove {}{outputs}{doubt}{awaited}",
+            count(cleaned.found.len(), "old run")
+        );
     }
     let old = count(cleaned.removed.len(), "old run");
     let abandoned = count(cleaned.abandoned as usize, "abandoned submission");
-    format!("{ended}removed {old} and {abandoned}{outputs}, {} bytes freed{doubt}", storage.saved())
+    format!("{ended}removed {old} and {abandoned}{outputs}, {} bytes freed{doubt}{awaited}", storage.saved())
 }

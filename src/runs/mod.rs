@@ -10,5 +10,5 @@ mod writer;
 pub(crate) use artifact_names::ArtifactName;
 pub(crate) use layout::RunDir;
 pub(crate) use reader::{ReadError, StartRecord, read};
-pub(crate) use retention::{RetainedRun, RetentionPolicy, expired};
+pub(crate) use retention::{Expired, RetainedRun, RetentionPolicy, expired};
 pub(crate) use writer::CommandRecord;

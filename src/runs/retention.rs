@@ -13,8 +13,8 @@ pub(crate) struct RetainedRun {
     /// `None` while it is not finished.
     pub(crate) finished_at: Option<Timestamp>,
     pub(crate) pinned: bool,
-    /// Nobody has read its result.
-    pub(crate) unread: bool,
+    /// An MCP client started it and nobody has read its result.
+    pub(crate) awaited: bool,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
@@ -25,21 +25,31 @@ pub(crate) struct RetentionPolicy {
     pub(crate) bytes: u64,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Expired {
+    /// The runs to remove.
+    pub(crate) runs: Vec<i64>,
+    /// Bytes above the policy's size that are kept because a client has not read the results.
+    pub(crate) awaited_excess: u64,
+}
+
 /// The runs to remove at a trusted time: those older than the policy's age, then the oldest until
-/// the rest fits, unread results last. Never an unfinished or pinned run.
-pub(crate) fn expired(runs: &[RetainedRun], policy: RetentionPolicy, now: Timestamp) -> Vec<i64> {
+/// the rest fits. Never an unfinished or pinned run, and for its size none that a client awaits.
+pub(crate) fn expired(runs: &[RetainedRun], policy: RetentionPolicy, now: Timestamp) -> Expired {
     let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
     let mut free: Vec<_> = ends(runs, now).into_iter().filter(|(_, run)| !run.pinned).collect();
     let is_old = |ended: Timestamp| ended.is_past(policy.age, now);
-    free.sort_by_key(|(ended, run)| (!is_old(*ended), run.unread, *ended));
-    let mut removed = Vec::new();
+    free.sort_by_key(|(ended, _)| (!is_old(*ended), *ended));
+    let (mut removed, mut awaited) = (Vec::new(), 0);
     for (ended, run) in free {
-        if is_old(ended) || total > policy.bytes {
+        if is_old(ended) || (total > policy.bytes && !run.awaited) {
             total -= run.bytes;
             removed.push(run.seq);
+        } else if run.awaited {
+            awaited += run.bytes;
         }
     }
-    removed
+    Expired { runs: removed, awaited_excess: total.saturating_sub(policy.bytes).min(awaited) }
 }
 
 /// The finished runs and the time that their age counts from. The recorded time may come from a
@@ -74,7 +84,7 @@ mod tests {
             created_at: second(0),
             finished_at: finished.map(second),
             pinned: false,
-            unread: false,
+            awaited: false,
             files: 1,
             bytes,
         }
@@ -83,7 +93,7 @@ mod tests {
     #[track_caller]
     fn check(runs: &[RetainedRun], removed: &[usize]) {
         let expected: Vec<_> = removed.iter().map(|&i| runs[i].seq).collect();
-        assert_eq!(expired(runs, POLICY, second(200)), expected);
+        assert_eq!(expired(runs, POLICY, second(200)).runs, expected);
     }
 
     #[test]
@@ -102,11 +112,20 @@ mod tests {
     }
 
     #[test]
-    fn for_want_of_room_results_that_nobody_has_fetched_go_last() {
-        let unread = |finished, bytes| RetainedRun { unread: true, ..run(1, Some(finished), bytes) };
-        check(&[unread(150, 600), run(2, Some(160), 600)], &[1]);
-        check(&[unread(150, 1600), run(2, Some(160), 600)], &[1, 0]);
-        check(&[unread(100, 1), run(2, Some(160), 600)], &[0]);
+    fn no_result_that_a_client_awaits_goes_for_its_size() {
+        let awaited = |finished, bytes| RetainedRun { awaited: true, ..run(1, Some(finished), bytes) };
+        let excess = |runs: &[RetainedRun]| expired(runs, POLICY, second(200)).awaited_excess;
+        for (runs, removed, kept) in [
+            ([awaited(150, 600), run(2, Some(160), 600)], vec![1], 0),
+            ([awaited(150, 1600), run(2, Some(160), 600)], vec![1], 600),
+            ([awaited(150, 600), run(2, None, 9000)], vec![], 600),
+            ([run(1, None, 9000), run(2, None, 600)], vec![], 0),
+            // Its full time is over.
+            ([awaited(100, 9000), run(2, Some(160), 600)], vec![0], 0),
+        ] {
+            check(&runs, &removed);
+            assert_eq!(excess(&runs), kept, "{runs:?}");
+        }
     }
 
     #[test]

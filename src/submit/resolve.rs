@@ -124,6 +124,7 @@ pub(crate) fn resolve(
         work,
         env_id: ask.env_id,
         job_of: ask.job_of.map(|parent| parent.task_id),
+        by_client: matches!(ask.caller, Caller::Client(_)),
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),

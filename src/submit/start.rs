@@ -82,8 +82,15 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
         let _ = fs::remove_dir_all(dir.path());
     }
     note.settle();
-    let notice = context.registry.take_replaced_notice();
-    let warnings = taken.into_iter().chain(notice.map(str::to_owned));
+    let replaced = match &submitted {
+        Submitted::Claimed { .. } | Submitted::Queued | Submitted::Existing(_) => {
+            context.registry.take_replaced_notice()
+        }
+        // An error has no warnings: the notice waits for the next answer.
+        Submitted::Conflict(_) | Submitted::Busy(_) => None,
+    };
+    let replaced = replaced.map(str::to_owned);
+    let warnings = taken.into_iter().chain(replaced.clone());
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =
@@ -97,7 +104,8 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
         Submitted::Existing(row) => {
             // The first submitter may have died before it forgot the note; the caller knows of the task now.
             pending_dirs::forget(context, &row.run_id);
-            Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) })
+            let accepted = Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) };
+            Ok(accepted.warned(replaced.into_iter()))
         }
         Submitted::Conflict(row) => {
             Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })

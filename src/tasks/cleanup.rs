@@ -11,8 +11,8 @@ use crate::execution::{pending_dirs, pump};
 use crate::host::Home;
 use crate::host::clock;
 use crate::model::{TaskId, Timestamp};
-use crate::registry::{Row, SearchScope};
-use crate::runs::{RetainedRun, RetentionPolicy, expired};
+use crate::registry::{Registry, RegistryError, Row, SearchScope};
+use crate::runs::{Expired, RetainedRun, RetentionPolicy, RunDir, expired};
 use crate::storage::{self, CleanupLock, OutputTotals, Storage};
 
 /// Another cleanup is usually done by then.
@@ -42,6 +42,8 @@ pub(crate) struct Cleaned {
     pub(crate) outputs: Storage,
     /// Expired only by the wall clock, which is not trusted now.
     pub(crate) in_doubt: u64,
+    /// Bytes above `retention_bytes` that are kept because clients have not read the results.
+    pub(crate) awaited_excess: u64,
     /// Another cleanup was running, so this one removed nothing.
     pub(crate) busy: bool,
 }
@@ -102,20 +104,21 @@ fn clean(
         // Noted first, so that a cleanup that crashes does not crash again at once.
         cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleanup_lock()))?;
     }
-    let runs = measured(context)?;
-    let newest = runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max();
-    let now = storage::read_trusted_clock(&context.home, newest, cleaning);
+    let project = context.project();
+    let own = |row: &Row| context.scope == SearchScope::Everywhere || row.project == project;
+    let runs = measured(&context.registry, &context.home, own)?;
+    let now = storage::read_trusted_clock(&context.home, newest(&runs), cleaning);
     let bytes_before = runs.iter().map(|run| run.bytes).sum();
     let age = ask.older_than.unwrap_or(context.config.retention_age());
     let policy = RetentionPolicy { age, bytes: context.config.retention_bytes };
-    let old = expired(&runs, policy, now.believed);
+    let Expired { runs: old, awaited_excess } = expired(&runs, policy, now.believed);
     let output_policy = storage::RetentionPolicy {
         age: context.config.output_age(),
         compress: context.config.compress_large,
     };
     let in_doubt = if now.is_doubted() {
         let outputs = |now| storage::look(&context.home, output_policy, now).expired();
-        let by_wall = expired(&runs, policy, now.wall).len() as u64 + outputs(now.wall);
+        let by_wall = expired(&runs, policy, now.wall).runs.len() as u64 + outputs(now.wall);
         by_wall.saturating_sub(old.len() as u64 + outputs(now.believed))
     } else {
         0
@@ -146,28 +149,54 @@ fn clean(
         runs: stock,
         outputs,
         in_doubt,
+        awaited_excess,
         busy: cleaning.is_none() && !ask.dry_run,
         found: rows.into_iter().map(|row| row.id).collect(),
     })
 }
 
-/// The runs in the caller's scope, for the retention rules.
-fn measured(context: &Context) -> Result<Vec<RetainedRun>, TaskError> {
-    let project = context.project();
-    let own = |row: &Row| context.scope == SearchScope::Everywhere || row.project == project;
+/// What keeps the runs above their configured size, in one line.
+pub(crate) fn awaited_note(
+    home: &Home,
+    registry: &Registry,
+    config: &Config,
+) -> Result<Option<String>, RegistryError> {
+    let runs = measured(registry, home, |_| true)?;
+    let now = storage::read_trusted_clock(home, newest(&runs), None).believed;
+    let policy = RetentionPolicy { age: config.retention_age(), bytes: config.retention_bytes };
+    Ok(describe_awaited(expired(&runs, policy, now).awaited_excess))
+}
+
+pub(crate) fn describe_awaited(excess: u64) -> Option<String> {
+    let kept = "results that MCP clients have not read are kept for their full time";
+    (excess > 0).then(|| format!("runs take {excess} bytes more than `retention_bytes`: {kept}"))
+}
+
+fn newest(runs: &[RetainedRun]) -> Option<Timestamp> {
+    runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max()
+}
+
+/// The runs whose row is `own`, for the retention rules.
+fn measured(
+    registry: &Registry,
+    home: &Home,
+    own: impl Fn(&Row) -> bool,
+) -> Result<Vec<RetainedRun>, RegistryError> {
     let (mut runs, mut last) = (Vec::new(), 0);
     loop {
-        let rows = context.registry.after(last, SOME)?;
+        let rows = registry.after(last, SOME)?;
         let Some(end) = rows.last() else { return Ok(runs) };
         last = end.seq;
         runs.extend(rows.iter().filter(|row| own(row)).map(|row| {
-            let (files, bytes) = size(context.dir(&row.run_id).path());
+            let dir = RunDir::at(home.run(&row.run_id));
+            let (files, bytes) = size(dir.path());
+            let by_client = || dir.read_request().is_ok_and(|found| found.is_some_and(|it| it.by_client));
             RetainedRun {
                 seq: row.seq,
                 created_at: row.created_at,
                 finished_at: row.completed_at.filter(|_| row.state.is_final()),
                 pinned: row.pinned,
-                unread: row.unread,
+                awaited: row.unread && by_client(),
                 files,
                 bytes,
             }

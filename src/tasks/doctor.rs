@@ -16,6 +16,7 @@ use crate::registry::{Registry, RegistryError};
 use crate::submit::codex_program;
 use crate::submit::jail;
 use crate::supervisor::best_level;
+use crate::tasks::cleanup::awaited_note;
 
 /// How long a program may take to answer.
 const ASK: Duration = Duration::from_secs(10);
@@ -67,6 +68,9 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
     rows.push(configuration(env, config.as_ref().err()));
     let is_read = config.is_ok();
     let config = config.unwrap_or_default();
+    if let Ok(home) = &home {
+        rows.extend(awaited_results(home, &config));
+    }
     rows.extend(codex(env, &config));
     rows.push(Check::new("agent command", Verdict::Good, "/bin/sh"));
     if let (true, Ok(home)) = (config.command_over_mcp, &home) {
@@ -120,6 +124,16 @@ fn stopped_supervisors(home: &Home) -> Option<Check> {
     let registry = Registry::open(home).ok()?;
     let found = stopped_supervisor::warnings(&registry, home).ok().filter(|found| !found.is_empty())?;
     Some(Check::new("supervisors", Verdict::Worth, found.join("; ")))
+}
+
+/// A database error has a row of its own.
+fn awaited_results(home: &Home, config: &Config) -> Option<Check> {
+    let registry = Registry::open(home).ok()?;
+    let note = awaited_note(home, &registry, config).ok()??;
+    Some(
+        Check::new("retention", Verdict::Worth, note)
+            .hint("`delegate_results` reads a result; `delegator cleanup --older-than` removes by age"),
+    )
 }
 
 fn space(root: &Path) -> Option<Check> {

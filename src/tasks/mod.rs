@@ -15,7 +15,7 @@ mod view_task;
 mod wait;
 
 pub(crate) use cancel::{Cancelled, ask_to_cancel, cancel};
-pub(crate) use cleanup::{Cleaned, CleanupRequest, cleanup};
+pub(crate) use cleanup::{Cleaned, CleanupRequest, cleanup, describe_awaited};
 
 pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};
 

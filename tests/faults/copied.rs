@@ -86,6 +86,27 @@ fn the_copy_of_a_live_home_starts_and_ends_nothing_of_the_original() {
     levels().into_iter().for_each(check_live);
 }
 
+#[test]
+fn a_cancel_as_the_first_command_of_a_copy_ends_nothing_of_the_original() {
+    for level in levels() {
+        let phase = Phase::new();
+        phase.env.configure(&format!("kill_level = \"{level}\"\n"));
+        let go = phase.env.work().join("go");
+        let task = phase.submit(&playing(
+            &phase.env,
+            "live",
+            &["say one", &format!("await {}", go.display()), "exit 0"],
+        ));
+        wait_for("the run to start", PATIENCE, || (starts(&phase, &task) == 1).then_some(()));
+        let copy = TestEnv::with_home(copy(phase.env.home()));
+        copy.run(&["cancel", &task.task_id]);
+        assert_eq!(kill::supervisors(phase.env.home()).len(), 1, "at level {level}");
+        fs::write(go, "").unwrap();
+        assert_eq!(phase.env.await_final(&task.task_id), "completed", "at level {level}");
+        phase.close(level);
+    }
+}
+
 /// The same where nothing tells whose the runs are but their marks: the copy
 /// takes the place of the original, which has another name meanwhile.
 #[test]

@@ -12,6 +12,8 @@ use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 /// Less than the protocol library takes to notice that nobody listens.
 const SOON: Duration = Duration::from_secs(4);
+/// A wait given up sooner teaches nothing.
+const GIVEN_UP_AFTER: Duration = Duration::from_millis(1300);
 
 /// Begins to wait for a task, and returns when the server has begun too.
 fn wait_for_task(peer: &Peer, task: &str) -> Answer {
@@ -134,6 +136,29 @@ fn a_wait_ends_with_its_session() {
 struct Way {
     of: fn(&Server) -> Peer,
     leave: fn(&Peer, Answer),
+}
+
+#[test]
+fn a_client_that_vanishes_in_a_wait_gets_shorter_ones() {
+    let ways = [
+        Way { of: Peer::modern, leave: |_, stream| drop(stream) },
+        Way { of: Peer::legacy, leave: |peer, _stream| end_session(peer) },
+    ];
+    for Way { of, leave } in ways {
+        let env = TestEnv::new();
+        let server = Server::start(&env);
+        let task = held(&env);
+        let peer = of(&server);
+        let waiting = wait_for_task(&peer, &task);
+        std::thread::sleep(GIVEN_UP_AFTER);
+        leave(&peer, waiting);
+        let kept = env.home().join("patience.json");
+        wait_for("the server to learn", PATIENCE, || kept.exists().then_some(()));
+        let mut next = wait_for_task(&of(&server), &task);
+        let_go(&env);
+        let waited = answer_in(&mut next)["result"]["structuredContent"]["meta"]["waited_limit_ms"].clone();
+        assert!(waited.as_u64().is_some_and(|limit| limit < 10_000), "{waited}");
+    }
 }
 
 #[test]

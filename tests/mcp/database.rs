@@ -295,3 +295,28 @@ fn a_database_replaced_under_a_server_takes_nothing_along() {
     all_are_there(&env, &tasks);
     assert!(kill::alive(client.pid()));
 }
+
+/// A repeated request and one that is refused, each the first thing asked after the database is gone.
+#[test]
+fn a_repeated_request_tells_of_a_removed_database_and_a_refused_one_leaves_it_to_the_next() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let mut ask = |task: &str| {
+        let options = json!({ "agent": "replay", "idempotency_key": "once" });
+        client.call("delegate_run", json!({ "task": task, "options": options }))
+    };
+    let first = ask("quick --instant").unwrap();
+    let task = first["task_id"].as_str().unwrap();
+    env.await_final(task);
+
+    fs::remove_file(env.registry()).unwrap();
+    let repeated = ask("quick --instant").unwrap();
+    assert_eq!(repeated["task_id"], task);
+    assert!(repeated.to_string().contains("removed or replaced"), "{repeated}");
+
+    fs::remove_file(env.registry()).unwrap();
+    let refused = ask("fails --instant").unwrap_err();
+    assert!(refused.contains("another request"), "{refused}");
+    let next = ask("quick --instant").unwrap();
+    assert!(next.to_string().contains("removed or replaced"), "{next}");
+}

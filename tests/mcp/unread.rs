@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::client::{Client, Era};
-use crate::support::env::TestEnv;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 #[test]
 fn a_client_that_lost_its_context_finds_its_work_again() {
@@ -49,4 +49,37 @@ fn other_projects_are_not_announced() {
     assert_eq!((status["meta"].get("notice"), &status["meta"]["total"]), (None, &json!(0)), "{status}");
     // Its id is a handle that works from anywhere.
     client.call("delegate_results", json!({ "task_id": task })).unwrap();
+}
+
+#[test]
+fn a_result_that_a_client_has_not_read_is_not_removed_for_its_size() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let tasks = ["quick --instant", "fails --instant"].map(|recording| client.replay(recording));
+    let own = env.submit("true").task_id;
+    for task in tasks.iter().chain([&own]) {
+        env.await_final(task);
+    }
+    env.configure("retention_bytes = 1\n");
+    let retention = || {
+        let document = env.json(&["doctor", "--json"]);
+        let checks = document["data"]["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["name"] == "retention").map(|check| check["found"].to_string())
+    };
+    let removed = || env.json(&["cleanup", "--json"])["data"].clone();
+    let first = removed();
+    assert_eq!(first["old_tasks"]["task_ids"], json!([own]), "{first:#}");
+    let kept = "bytes more than `retention_bytes`: results that MCP clients have not read";
+    assert!(first["summary"].as_str().unwrap().contains(kept), "{first:#}");
+    assert!(retention().unwrap().contains(kept));
+
+    for task in &tasks {
+        client.call("delegate_results", json!({ "task_id": task })).unwrap();
+    }
+    let gone = wait_for("the marks", PATIENCE, || {
+        let data = removed();
+        data["summary"].as_str().is_some_and(|told| !told.contains(kept)).then_some(data)
+    });
+    assert_eq!(gone["storage"]["runs"]["count"], 0, "{gone:#}");
+    assert_eq!(retention(), None);
 }

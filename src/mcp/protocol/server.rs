@@ -92,7 +92,7 @@ impl Server {
         let (lines, mut told) = mpsc::unbounded_channel();
         let delivery = Delivery::of(&context.extensions)
             .unwrap_or_else(|| Delivery::new(&self.shared.read, self.gone.child_token()));
-        // Ends the wait, if there is one, when its answer is no longer wanted.
+        // Ends the wait, if there is one, when nobody wants its answer.
         let lost = delivery.unwanted().clone();
         let unwanted = lost.child_token();
         let _unwanted = unwanted.clone().drop_guard();
