@@ -85,12 +85,17 @@ fn spawn_held(
 ///
 /// `None` if the system cannot or will not do that; moving it then yields the reason. For
 /// single-threaded processes only: the child still allocates.
+///
+/// Linux 6.14 to at least 6.18 kill such a child before its first instruction if the group was ever
+/// emptied with `cgroup.kill` and ours was not: it compares how often each was. So the child says
+/// that it lives, and one that does not is moved there instead.
 #[cfg(target_os = "linux")]
 fn spawn_in_cgroup(group: &Path, mut command: Command) -> io::Result<Option<StartedAgent>> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     /// The kernel's value; the C library's constant is too narrow.
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+    const ALIVE: u8 = 1;
     let group = File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(group)?;
     let ((stdin, ours_in), (ours_out, stdout), (ours_err, stderr)) = (io::pipe()?, io::pipe()?, io::pipe()?);
     let (mut failure, mut tell) = io::pipe()?;
@@ -106,6 +111,7 @@ fn spawn_in_cgroup(group: &Path, mut command: Command) -> io::Result<Option<Star
     match i32::try_from(pid).unwrap_or(-1) {
         -1 => Ok(None),
         0 => {
+            let _ = tell.write_all(&[ALIVE]);
             let error = command.exec().raw_os_error().unwrap_or(libc::EINVAL);
             let _ = tell.write_all(&error.to_ne_bytes());
             // SAFETY: ends the child at once; nothing of the parent's is undone.
@@ -113,6 +119,10 @@ fn spawn_in_cgroup(group: &Path, mut command: Command) -> io::Result<Option<Star
         }
         pid => {
             drop((command, tell));
+            if failure.read_exact(&mut [0]).is_err() {
+                collect(pid);
+                return Ok(None);
+            }
             let mut error = [0; 4];
             if failure.read_exact(&mut error).is_err() {
                 let [stdin, stdout, stderr] =

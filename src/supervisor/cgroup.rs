@@ -140,6 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_group_can_be_entered_after_it_was_killed() {
+        // A system without control groups has nothing to enter.
+        let Ok(group) = Cgroup::create("own.killed") else { return };
+        group.kill();
+        assert!(crate::host::spawn_agent::can_enter(group.path()));
+    }
+
+    #[test]
     fn the_way_out_leads_past_every_run() {
         let [a, b] = [1, 2].map(|n| RunId::from_parts("2026-11-15_093000123", [n; 6]));
         let check = |group: String, way: Option<&str>| {

@@ -146,6 +146,7 @@ fn recovery_does_not_check_an_answer() {
     let task = checking(&phase, &[]);
     let supervisor = kill::supervisor_of(&phase.env.run_dir(&task.run_id)).unwrap();
     kill::send(supervisor, libc::SIGKILL);
+    wait_for("the supervisor to die", PATIENCE, || (!kill::alive(supervisor)).then_some(()));
     let begun = Instant::now();
     phase.env.expect(0, &["status"]);
     assert_eq!(phase.env.await_final(&task.task_id), "failed");
