@@ -18,7 +18,6 @@ pub(super) struct Cancel {
 impl Cancel {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open_to_look()?;
-        call.tell_reach(&context, &self.id)?;
         let cancelled = tasks::cancel(&mut context, &self.id, self.reason.as_deref())?;
         let data = Cancellation::of(&cancelled, self.reason.as_deref());
         let id = cancelled.view.row.id.clone();

@@ -167,6 +167,8 @@ pub(crate) enum TaskError {
 
     #[error("no task `{}`", short(.0))]
     NotFound(String),
+    #[error("`{}` is a task of another project, {}", short(reference), project.display())]
+    OtherProject { reference: String, project: PathBuf, task: TaskId },
     #[error("`{}` could be any of {}", short(reference), some(candidates))]
     Ambiguous { reference: String, candidates: Vec<String> },
     #[error("`{}` is neither a known task nor a thread id (a UUID)", short(.0))]

@@ -44,6 +44,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::NoCommand { .. }
         | TaskError::MissingOutput { .. }
         | TaskError::NotFound(_)
+        | TaskError::OtherProject { .. }
         | TaskError::BadThread(_) => NOT_FOUND,
         TaskError::NothingToRebuild
         | TaskError::EmptyTask

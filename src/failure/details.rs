@@ -112,6 +112,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
             InspectError::Backwards => json!({ "reason": "bad_range", "field": "end_line" }),
         },
         TaskError::NotFound(reference) => json!({ "reason": "no_task", "asked": reference }),
+        TaskError::OtherProject { reference, task, .. } => {
+            json!({ "reason": "other_project", "asked": reference, "task_id": task })
+        }
         TaskError::Ambiguous { reference, candidates } => {
             json!({ "reason": "ambiguous", "asked": reference, "candidates": candidates })
         }

@@ -7,7 +7,7 @@ use crate::host::{HomeError, ListenError, TokenError};
 use crate::registry::RegistryError;
 use crate::setup::SetupError;
 
-const FREE_SPACE: &str = "free some space; `delegator cleanup` removes old runs";
+const FREE_SPACE: &str = "free a few megabytes first; then `delegator cleanup` can remove old runs";
 const HOME_STATE: &str = "`delegator doctor` shows the state of the home";
 
 pub(super) fn hint(error: &TaskError, voice: Voice) -> Option<String> {

@@ -9,6 +9,7 @@ pub(super) fn hint(error: &TaskError, voice: Voice) -> Option<String> {
             "`delegator status --all` lists every task still in the registry",
             "`delegate_status` lists the tasks of this project",
         ),
+        TaskError::OtherProject { task, .. } => return Some(format!("give its id, `{task}`")),
         TaskError::Ambiguous { .. } => "give more of the id",
         TaskError::BadThread(_) => voice.say(
             "`delegator status --all` lists tasks; a thread id is a UUID",

@@ -181,6 +181,15 @@ fn check(root: &Path, found: &std::fs::Metadata) -> Result<(), HomeError> {
     }
 }
 
+/// Whether this user may write to a file, or create files in a directory.
+pub(crate) fn is_writable(path: &Path) -> bool {
+    let wanted = match path.is_dir() {
+        true => rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+        false => rustix::fs::Access::WRITE_OK,
+    };
+    rustix::fs::access(path, wanted).is_ok()
+}
+
 /// The effective user.
 pub(crate) fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()

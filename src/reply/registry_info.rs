@@ -120,6 +120,9 @@ impl Cancellation {
             format!("nothing to cancel: already {state}")
         } else if cancelled.still_ending {
             "stop requested; still running".to_owned()
+        } else if let Some(other) = recorded.as_ref().filter(|reason| Some(reason.as_str()) != asked_reason) {
+            // It ended for another reason than this call.
+            format!("{state}: {other}")
         } else if processes_ended > 0 {
             let what = if processes_ended == 1 {
                 "1 leftover process was".into()

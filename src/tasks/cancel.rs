@@ -8,7 +8,7 @@ use crate::execution::{pump, recover};
 use crate::host::Lock;
 use crate::host::clock;
 use crate::model::{State, TaskId};
-use crate::reading::{View, find, stopped_supervisor};
+use crate::reading::{View, find, reaches_into, stopped_supervisor};
 use crate::registry::Row;
 use crate::tasks::{NextObservation, Until, view_task, wait};
 
@@ -37,6 +37,10 @@ pub(crate) fn cancel(
     reason: Option<&str>,
 ) -> Result<Cancelled, TaskError> {
     let row = find(context, reference)?;
+    // An alias is easily used twice, and nothing undoes a cancellation.
+    if let Some(project) = reaches_into(context, reference)? {
+        return Err(TaskError::OtherProject { reference: reference.to_owned(), project, task: row.id });
+    }
     let before = view_task(context, row)?;
     let previous_state = before.state();
     if previous_state.is_final() {

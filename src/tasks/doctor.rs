@@ -54,7 +54,7 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
     let home = Home::open(env);
     match &home {
         Ok(home) => {
-            rows.push(Check::new("home", Verdict::Good, home.root().display().to_string()));
+            rows.push(home_check(home));
             rows.push(database(home));
             rows.extend(stopped_supervisors(home));
             rows.extend([space(home.root()), file_system(home.root())].into_iter().flatten());
@@ -92,6 +92,15 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         _ => Check::new("limits", Verdict::Good, limits),
     });
     rows
+}
+
+fn home_check(home: &Home) -> Check {
+    let needed = [home.root().to_owned(), home.runs(), home.registry()];
+    match needed.into_iter().find(|path| path.exists() && !paths::is_writable(path)) {
+        Some(path) => Check::new("home", Verdict::Bad, format!("cannot write to `{}`", path.display()))
+            .hint("make it writable for yourself: no task can start"),
+        None => Check::new("home", Verdict::Good, home.root().display().to_string()),
+    }
 }
 
 fn database(home: &Home) -> Check {

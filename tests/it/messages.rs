@@ -129,10 +129,13 @@ fn an_alias_that_reaches_into_another_project_is_told() {
     let task = env.submit_with(&["--alias", "deploy"], "sleep 60").task_id;
     let resumed = run_in(&env, &elsewhere, &["resume", "deploy", "go on"]);
     assert!(resumed.stderr.starts_with(&own), "{}", resumed.stderr);
-    let ended = run_in(&env, &elsewhere, &["cancel", "deploy"]);
-    assert_eq!((ended.code, ended.stderr.trim_end()), (Some(0), own.as_str()));
+    // What cannot be undone wants the id.
+    let refused = run_in(&env, &elsewhere, &["cancel", "deploy"]);
+    assert_eq!(refused.code, Some(3));
+    assert!(refused.stderr.starts_with(&own) && refused.stderr.contains(&task), "{}", refused.stderr);
+    env.expect(4, &["results", &task]);
     // Who gives an id, or wants a document, knows.
-    for args in [&["cancel", &task][..], &["cancel", "deploy", "--json"]] {
+    for args in [&["cancel", &task][..], &["results", "deploy", "--json"]] {
         assert_eq!(run_in(&env, &elsewhere, args).stderr, "", "{args:?}");
     }
     assert_eq!(env.expect(0, &["cancel", "deploy"]).stderr, "");

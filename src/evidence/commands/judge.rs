@@ -7,6 +7,10 @@ use crate::evidence::screen_lines;
 use crate::evidence::tests::{self, Output, Ran, TestRun};
 use crate::model::{ItemStatus, Timestamp};
 
+/// The exit codes of a shell that could not start a program.
+const NOT_EXECUTABLE: i64 = 126;
+const NOT_FOUND: i64 = 127;
+
 /// A command that has ended.
 #[derive(Debug)]
 pub(crate) struct CommandEnd<'a> {
@@ -48,6 +52,10 @@ pub(crate) fn judge(end: &CommandEnd<'_>, printed: Printed<'_>) -> LedgerEntry {
             exit_code: end.exit_code,
         };
         tests = tests::from_report(&line, ran).map_or(tests, |run| vec![run]);
+    }
+    if matches!(end.exit_code, Some(NOT_EXECUTABLE | NOT_FOUND)) {
+        // A test runner that could not be started ran no tests.
+        tests.retain(|run| run.counts.is_some());
     }
     let outcome = outcome(end, &line, &owner.hides, &tests);
     let may_tell = matches!(outcome, CommandOutcome::Failed | CommandOutcome::Unknown);
