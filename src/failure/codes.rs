@@ -98,6 +98,7 @@ fn registry_code(error: &RegistryError) -> Code {
         | RegistryError::Damaged { .. }
         | RegistryError::Corrupt(_)
         | RegistryError::Unusable { .. }
+        | RegistryError::Runs { .. }
         | RegistryError::OldLibrary(_) => Code::Lasting,
     }
 }

@@ -1,6 +1,7 @@
 //! Opens the database. No other module does.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,6 +58,12 @@ pub(crate) enum RegistryError {
         path: PathBuf,
         #[source]
         source: rusqlite::Error,
+    },
+    #[error("the run directories in `{}` could not be listed", path.display())]
+    Runs {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
     },
     #[error("the registry is busy")]
     Busy(#[source] rusqlite::Error),
