@@ -166,6 +166,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::BadSchema(_)
         | TaskError::WideSchema(_)
         | TaskError::CostlySchema(_)
+        | TaskError::UncheckedSchema(_)
         | TaskError::BadRecording(_)
         | TaskError::BadPlan(_)
         | TaskError::BadThread(_) => Value::Null,
