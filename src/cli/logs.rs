@@ -167,7 +167,7 @@ fn follow(
         // If its supervisor died, only we can seal the run.
         if clock::monotonic() >= look_at {
             look_at = clock::monotonic() + LOOK;
-            execution::pump(context)?;
+            context.unless_busy(execution::pump)?;
             if reading::find(context, id.as_str())?.state.is_final() {
                 break;
             }

@@ -133,6 +133,8 @@ pub(crate) enum TaskError {
     WideSchema(#[from] SchemaExpansion),
     #[error("the output schema could not be checked: {0}")]
     CostlySchema(String),
+    #[error("the output schema could not be checked: {0}")]
+    UncheckedSchema(String),
     #[error(transparent)]
     BadRecording(BadRecording),
     #[error(transparent)]

@@ -5,12 +5,14 @@
 
 mod lex;
 mod programs;
+mod shell;
 
 use std::path::{Component, Path, PathBuf};
 
 use lex::{Op, Token, lex};
 pub(crate) use programs::base_name;
 use programs::{bare, moves_tree, only_asks, only_looks};
+use shell::{ShellCommand, ShellOptions, mark_unseen};
 
 /// A longer line is really a document, such as a script passed inline.
 pub(crate) const LONGEST: usize = 16 << 10;
@@ -34,7 +36,15 @@ pub(crate) struct Step {
     pub(crate) joined: Joined,
     /// The file that its standard output is redirected to.
     pub(crate) writes: Option<String>,
-    background: bool,
+    /// Whether its failure may leave the exit code as it is.
+    unseen: bool,
+}
+
+/// Whether commands are read within brackets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    Outside,
+    Inside,
 }
 
 /// A parsed command line.
@@ -43,10 +53,6 @@ pub(crate) struct CommandLine {
     pub(crate) steps: Vec<Step>,
     /// Whether it has loops, conditions or functions, so that it is unknown which steps ran and how often.
     pub(crate) compound: bool,
-    /// Whether a pipe fails if any of its steps fails.
-    pipefail: bool,
-    /// Whether it ends at the first failure.
-    errexit: bool,
 }
 
 /// Which program the exit code of a line belongs to.
@@ -82,102 +88,111 @@ impl Step {
 impl CommandLine {
     pub(crate) fn parse(line: &str) -> Self {
         let mut parsed = Self::default();
-        parsed.read(line, DEEPEST);
+        parsed.read_script(line, ShellOptions::default(), DEEPEST);
         parsed
     }
 
-    fn read(&mut self, line: &str, depth: usize) {
-        let Some(tokens) = lex(line).filter(|_| line.len() <= LONGEST) else {
+    /// Reads the script of one shell.
+    fn read_script(&mut self, script: &str, options: ShellOptions, depth: usize) {
+        let Some(mut tokens) = lex(script).filter(|_| script.len() <= LONGEST) else {
             self.compound = true;
             return;
         };
-        let (mut words, mut joined, mut writes) = (Vec::new(), Joined::Next, None);
-        for token in tokens.iter().chain([&Token::end()]) {
-            match &token.op {
-                None => words.push(token.text.clone()),
-                Some(Op::Writes) => writes = Some(token.text.clone()),
-                Some(Op::Redirects) => {}
-                Some(op) => {
-                    // A bracket after `&&`, and a line end after one, do not change how the next step is
-                    // joined.
-                    if words.is_empty() && matches!(op, Op::Group | Op::Next) {
-                        continue;
-                    }
-                    let background = matches!(op, Op::Background);
-                    let step =
-                        Step { words: std::mem::take(&mut words), joined, writes: writes.take(), background };
-                    self.push(step, depth);
-                    joined = match op {
-                        Op::And => Joined::And,
-                        Op::Or => Joined::Or,
-                        Op::Pipe => Joined::Pipe,
-                        _ => Joined::Next,
-                    };
-                }
-            }
-        }
+        tokens.push(Token::end());
+        self.read(&mut tokens.iter(), options, Brackets::Outside, depth);
     }
 
-    fn push(&mut self, mut step: Step, depth: usize) {
-        self.compound |= step.words.first().is_some_and(|word| programs::is_keyword(word));
-        step.words = bare(std::mem::take(&mut step.words));
-        if step.words.is_empty() {
-            return;
+    /// Reads the commands up to the closing bracket, or to the end.
+    fn read(
+        &mut self,
+        tokens: &mut std::slice::Iter<'_, Token>,
+        mut options: ShellOptions,
+        brackets: Brackets,
+        depth: usize,
+    ) {
+        let mut commands = Vec::new();
+        let (mut words, mut joined, mut writes) = (Vec::new(), Joined::Next, None);
+        let mut first = self.steps.len();
+        while let Some(token) = tokens.next() {
+            let op = match token.op {
+                None => {
+                    words.push(token.text.clone());
+                    continue;
+                }
+                Some(Op::Writes) => {
+                    writes = Some(token.text.clone());
+                    continue;
+                }
+                Some(Op::Redirects) => continue,
+                Some(Op::Open) if words.is_empty() && depth > 0 => {
+                    self.read(tokens, options.in_brackets(), Brackets::Inside, depth - 1);
+                    continue;
+                }
+                Some(op) => op,
+            };
+            let is_empty = words.is_empty() && self.steps.len() == first;
+            let closes = op == Op::Close && brackets == Brackets::Inside;
+            // A line end after `&&` does not change how the next step is joined.
+            if is_empty && !closes && matches!(op, Op::Open | Op::Close | Op::Next) {
+                continue;
+            }
+            self.compound |= words.first().is_some_and(|word: &String| programs::is_keyword(word));
+            let words = bare(std::mem::take(&mut words));
+            if words.first().is_some_and(|word| word == "set") {
+                let is_certain = joined == Joined::Next && !matches!(op, Op::Pipe | Op::Background);
+                let args = &words[1..];
+                options = if is_certain { options.with(args) } else { options.perhaps_with(args) };
+                if brackets == Brackets::Inside {
+                    options = options.in_brackets();
+                }
+            } else if !words.is_empty() {
+                self.push(Step { words, joined, writes: None, unseen: false }, depth);
+            }
+            let is_step = self.steps.len() > first;
+            if let [step, ..] = &mut self.steps[first..] {
+                step.joined = joined;
+            }
+            if let [.., step] = &mut self.steps[first..] {
+                step.writes = step.writes.take().or(writes.take());
+            }
+            if is_step {
+                commands.push(ShellCommand { first, joined, background: op == Op::Background, options });
+            }
+            (first, writes) = (self.steps.len(), None);
+            joined = match op {
+                // What is not a step, such as `A=1`, does not come between those around it.
+                Op::And if !is_step => joined,
+                Op::And => Joined::And,
+                Op::Or => Joined::Or,
+                Op::Pipe => Joined::Pipe,
+                _ => Joined::Next,
+            };
+            if closes {
+                break;
+            }
         }
-        if step.program() == "set" {
-            let options: String = step.args().concat();
-            self.pipefail |= options.contains("pipefail");
-            self.errexit |= step
-                .args()
-                .iter()
-                .any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('e'));
-            return;
-        }
+        mark_unseen(&commands, &mut self.steps);
+    }
+
+    /// Adds a step, or the steps of the script that it runs.
+    fn push(&mut self, step: Step, depth: usize) {
         match script_of(&step).filter(|_| depth > 0) {
             Some((options, script)) => {
-                self.pipefail |= options.contains("pipefail");
-                self.errexit |=
-                    options.split(' ').any(|option| option.starts_with('-') && option.contains('e'));
-                let first = self.steps.len();
-                self.read(&script, depth - 1);
-                if let Some(inner) = self.steps.get_mut(first) {
-                    inner.joined = step.joined;
-                }
-                if let Some(last) = self.steps.get_mut(first..).and_then(<[Step]>::last_mut) {
-                    last.writes = last.writes.take().or(step.writes);
-                    last.background |= step.background;
-                }
+                self.read_script(script, ShellOptions::default().with(options), depth - 1);
             }
-            None => self.steps.push(step),
+            None => {
+                self.compound |= has_script(&step);
+                self.steps.push(step);
+            }
         }
     }
 
     /// Which program the exit code belongs to, and which failures it hides.
     pub(crate) fn exit_owner(&self) -> ExitOwner {
-        let seen = self.seen();
-        let hidden = self.steps.iter().zip(&seen).filter(|(step, seen)| !**seen && !only_looks(step));
-        let mut hides: Vec<String> = hidden.map(|(step, _)| named(step)).collect();
+        let hidden = self.steps.iter().filter(|step| (step.unseen || self.compound) && !only_looks(step));
+        let mut hides: Vec<String> = hidden.map(named).collect();
         hides.dedup();
         ExitOwner { program: self.steps.last().map(named), hides }
-    }
-
-    /// For each step, whether its failure makes the line fail.
-    fn seen(&self) -> Vec<bool> {
-        let mut seen = vec![!self.compound; self.steps.len()];
-        // Backwards: it depends on what follows a step.
-        let (mut last_list, mut after_or) = (true, false);
-        for at in (0..self.steps.len()).rev() {
-            let next = self.steps.get(at + 1);
-            match next.map(|next| next.joined) {
-                None => {}
-                Some(Joined::Next) => (last_list, after_or) = (self.errexit, false),
-                Some(Joined::Or) => after_or = true,
-                Some(Joined::And | Joined::Pipe) => {}
-            }
-            let piped = next.is_some_and(|next| next.joined == Joined::Pipe) && !self.pipefail;
-            seen[at] &= last_list && !after_or && !piped && !self.steps[at].background;
-        }
-        seen
     }
 
     /// Whether an exit code of 1 only means "no", as for `grep`, `test` and `diff`.
@@ -225,9 +240,9 @@ impl Identity {
                 .map(|token| token.text.clone())
                 .collect();
             let alone = words.len() == tokens.len();
-            let step = Step { words, joined: Joined::Next, writes: None, background: false };
+            let step = Step { words, joined: Joined::Next, writes: None, unseen: false };
             match script_of(&step).filter(|_| alone) {
-                Some((_, script)) => line = script,
+                Some((_, script)) => line = script.to_owned(),
                 None => {
                     let words: Vec<&str> = tokens.iter().map(|token| token.raw.as_str()).collect();
                     return Self { directory, words: words.join(" ") };
@@ -273,15 +288,30 @@ fn undecorate(tokens: &mut Vec<Token>) {
     }
 }
 
+fn is_shell(step: &Step) -> bool {
+    matches!(step.program(), "sh" | "bash" | "zsh" | "dash")
+}
+
+/// Where the option is that a shell's script follows, as in `bash -lc 'script'`.
+fn script_option(step: &Step) -> Option<usize> {
+    let is_it = |arg: &String| arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('c');
+    step.args().iter().position(is_it).filter(|_| is_shell(step))
+}
+
 /// The options and the script of `bash -lc 'script'`.
-fn script_of(step: &Step) -> Option<(String, String)> {
-    let is_shell = matches!(step.program(), "sh" | "bash" | "zsh" | "dash");
-    let args = step.args();
-    let at =
-        args.iter().position(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('c'))?;
-    let is_plain = args[..at].iter().all(|arg| arg.starts_with('-') || arg == "pipefail");
-    let script = args.get(at + 1).filter(|_| is_shell && is_plain && args.len() == at + 2)?;
-    Some((args[..=at].join(" "), script.clone()))
+fn script_of(step: &Step) -> Option<(&[String], &str)> {
+    let (at, args) = (script_option(step)?, step.args());
+    let is_plain = |arg: &String| {
+        arg.starts_with(['-', '+']) || matches!(arg.as_str(), "errexit" | "nounset" | "pipefail")
+    };
+    let is_whole = args[..at].iter().all(is_plain) && args.len() == at + 2;
+    is_whole.then(|| (&args[..=at], args[at + 1].as_str()))
+}
+
+/// Whether it may run a script of its own words.
+fn has_script(step: &Step) -> bool {
+    let begins = step.args().first().is_some_and(|arg| arg.starts_with(['-', '+']));
+    begins && script_option(step).is_some()
 }
 
 /// A path without `.` and `..`, resolved by its words alone.
@@ -327,9 +357,45 @@ mod tests {
         check_owner("set -o pipefail; pytest | tail", "tail", &[]);
         check_owner("bash -euo pipefail -c 'make | tail; ls'", "ls", &[]);
         check_owner("set -e\nmake\npytest", "pytest", &[]);
+        check_owner("bash -o errexit -c 'make; ls'", "ls", &[]);
         check_owner("for f in a b; do pytest $f; done", "pytest", &["pytest"]);
         check_owner("if make; then ls; fi", "ls", &["make"]);
         check_owner("CI=1 timeout 60 uv run pytest | tee log", "tee", &["pytest"]);
+    }
+
+    #[test]
+    fn errexit_counts_where_it_is_in_force() {
+        check_owner("bash --noprofile --norc -c 'make nonsense; echo done'", "echo", &["make"]);
+        check_owner("bash -c 'set -e; make nonsense && echo ok; echo done'", "echo", &["make"]);
+        check_owner("set -e; ls; set +e; make; echo done", "echo", &["make"]);
+        check_owner("make; set -e; echo done", "echo", &["make"]);
+        check_owner("set -e; cd a && make; echo done", "echo", &[]);
+        check_owner("set -e; cd a && make && pytest", "pytest", &[]);
+        check_owner("set -o errexit; make; set +o errexit; pytest; ls", "ls", &["pytest"]);
+        check_owner("cd a && set -e; make; ls", "ls", &["make"]);
+        check_owner("bash -ec 'make; ls'; pytest; ls", "ls", &["make", "pytest"]);
+        check_owner("set -e; bash -c 'make; ls'", "ls", &["make"]);
+        check_owner("set -euo pipefail; make | tail & wait", "wait", &["make"]);
+        check_owner("bash -c 'make; echo done' name", "bash", &["bash"]);
+    }
+
+    #[test]
+    fn brackets_are_a_command_of_their_own() {
+        check_owner("(make && ls) | tail", "tail", &["make"]);
+        check_owner("(cd a && make) && pytest", "pytest", &[]);
+        check_owner("(make; ls) && pytest", "pytest", &["make"]);
+        check_owner("(set -e; make; ls) && pytest; ls", "ls", &["make", "pytest"]);
+        check_owner("(set -e; ls); make; ls", "ls", &["make"]);
+        check_owner("set -e; (make; ls) && echo ok", "echo", &["make"]);
+        check_owner("(make && pytest) & ls", "ls", &["make", "pytest"]);
+        check_owner("(((((((make; ls)))))))", "ls", &["make"]);
+    }
+
+    #[test]
+    fn what_is_no_step_does_not_join_those_around_it() {
+        check_owner("make; A=1 && pytest", "pytest", &["make"]);
+        check_owner("make && A=1; pytest", "pytest", &["make"]);
+        check_owner("make &&\n\npytest", "pytest", &[]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! waits can end it. The result is sealed with the run; the same answer is never validated again.
 
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,6 +35,9 @@ const LOOK: Duration = Duration::from_millis(100);
 const LONGEST_REASON: usize = 300;
 const LONGEST_FINDING: usize = 64 << 10;
 
+/// How Rust's own allocator begins its last words.
+const OUT_OF_MEMORY: &str = "memory allocation of ";
+
 const KEPT: &str = "the unchanged answer is in `last_message.json`";
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,7 +62,10 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), TaskError> {
     match ask(&question, &mut |_| Ok(LOOK)) {
         Ok(Finding::Fits) => Ok(()),
         Ok(Finding::NotASchema(why) | Finding::Unfit(why)) => Err(TaskError::BadSchema(why)),
-        Err(error) => Err(TaskError::CostlySchema(trouble(&error))),
+        Err(error) => match excess(&error) {
+            Some(excess) => Err(TaskError::CostlySchema(excess)),
+            None => Err(TaskError::UncheckedSchema(error.to_string())),
+        },
     }
 }
 
@@ -92,10 +99,13 @@ pub(crate) fn check_answer(
             format!("`output_schema` is not a schema: {}", cut(&why, LONGEST_REASON)),
             "give a self-contained JSON Schema".to_owned(),
         ),
-        Err(error) => fault(
-            format!("the answer could not be checked against `output_schema`: {}", trouble(&error)),
-            format!("{KEPT}; give a simpler JSON Schema"),
-        ),
+        Err(error) => {
+            let (why, hint) = match excess(&error) {
+                Some(excess) => (excess, format!("{KEPT}; give a simpler JSON Schema")),
+                None => (error.to_string(), KEPT.to_owned()),
+            };
+            fault(format!("the answer could not be checked against `output_schema`: {why}"), hint)
+        }
     }
 }
 
@@ -117,15 +127,26 @@ fn ask(question: &Question<'_>, care: OnSilence<'_>) -> Result<Finding, BoundedR
     serde_json::from_slice(&said).map_err(|error| BoundedRunError::Broken(error.into()))
 }
 
-fn trouble(error: &BoundedRunError) -> String {
+/// Which limit the validating process exceeded, if that is why it failed.
+fn excess(error: &BoundedRunError) -> Option<String> {
     match error {
-        BoundedRunError::Slow => format!("validation takes too long (more than {} s)", LONGEST.as_secs()),
-        BoundedRunError::Failed(how) => format!(
-            "validation takes too much time or memory (more than {} s of CPU time, or {} MiB): {how}",
-            CPU.as_secs(),
-            MEMORY >> 20
-        ),
-        other => other.to_string(),
+        BoundedRunError::Slow => {
+            Some(format!("validation takes too long (more than {} s)", LONGEST.as_secs()))
+        }
+        BoundedRunError::Failed { status, complaint } => {
+            let is_killed = matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL));
+            (is_killed || complaint.contains(OUT_OF_MEMORY)).then(|| {
+                format!(
+                    "validation takes too much time or memory (more than {} s of CPU time, or {} MiB)",
+                    CPU.as_secs(),
+                    MEMORY >> 20
+                )
+            })
+        }
+        BoundedRunError::Start(_)
+        | BoundedRunError::Broken(_)
+        | BoundedRunError::TooMuch
+        | BoundedRunError::GivenUp(_) => None,
     }
 }
 
@@ -186,5 +207,20 @@ mod tests {
     fn a_schema_that_is_none_is_the_callers_fault() {
         check(json!({ "type": 7 }), Some("1"), "NotASchema");
         check(json!({ "$ref": "https://example.com/a.json" }), None, "NotASchema");
+    }
+
+    #[test]
+    fn only_a_limit_is_called_one() {
+        let ended = |raw: i32, complaint: &str| {
+            let status = std::process::ExitStatus::from_raw(raw);
+            excess(&BoundedRunError::Failed { status, complaint: complaint.to_owned() }).is_some()
+        };
+        assert!(ended(libc::SIGXCPU, "") && ended(libc::SIGKILL, ""));
+        assert!(ended(libc::SIGABRT, "memory allocation of 1073741824 bytes failed\n"));
+        assert!(
+            !ended(libc::SIGSEGV, "") && !ended(libc::SIGABRT, "stack overflow") && !ended(256, "a panic")
+        );
+        assert!(excess(&BoundedRunError::Slow).is_some());
+        assert!(excess(&BoundedRunError::Start(std::io::ErrorKind::NotFound.into())).is_none());
     }
 }

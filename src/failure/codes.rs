@@ -35,6 +35,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::Listen(ListenError::Unusable { .. })
         | TaskError::Token(_)
         | TaskError::Random(_)
+        | TaskError::UncheckedSchema(_)
         | TaskError::Write { .. }
         | TaskError::DiskFull { .. }
         | TaskError::Unreadable { .. } => (Code::Internal, Exit::Machine),
@@ -99,6 +100,7 @@ fn registry_code(error: &RegistryError) -> Code {
         | RegistryError::Damaged { .. }
         | RegistryError::Corrupt(_)
         | RegistryError::Unusable { .. }
+        | RegistryError::Runs { .. }
         | RegistryError::OldLibrary(_) => Code::Lasting,
     }
 }

@@ -135,9 +135,10 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
             RegistryError::Full(_) => "disk_full",
             RegistryError::Newer { .. } => "registry_newer",
             RegistryError::Damaged { .. } | RegistryError::Corrupt(_) => "registry_damaged",
-            RegistryError::Unusable { .. } | RegistryError::Sql(_) | RegistryError::OldLibrary(_) => {
-                "registry_unusable"
-            }
+            RegistryError::Unusable { .. }
+            | RegistryError::Runs { .. }
+            | RegistryError::Sql(_)
+            | RegistryError::OldLibrary(_) => "registry_unusable",
         } }),
         TaskError::Terminal(terminal) => match terminal {
             TerminalError::NotFound(asked) => json!({ "reason": "no_terminal", "asked": asked }),
@@ -168,6 +169,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::BadSchema(_)
         | TaskError::WideSchema(_)
         | TaskError::CostlySchema(_)
+        | TaskError::UncheckedSchema(_)
         | TaskError::BadRecording(_)
         | TaskError::BadPlan(_)
         | TaskError::BadThread(_) => Value::Null,

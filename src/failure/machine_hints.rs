@@ -62,7 +62,7 @@ fn registry_hint(error: &RegistryError) -> Option<&'static str> {
             Some("`delegator doctor --rebuild` sets it aside and makes a new one from the run directories")
         }
         RegistryError::Full(_) => Some(FREE_SPACE),
-        RegistryError::Unusable { .. } => Some(HOME_STATE),
+        RegistryError::Unusable { .. } | RegistryError::Runs { .. } => Some(HOME_STATE),
         RegistryError::Busy(_) => Some("try again; another process has been writing for ten seconds"),
         RegistryError::Sql(_) | RegistryError::OldLibrary(_) => None,
     }

@@ -124,7 +124,7 @@ fn named(
         let (output, ended) = question.finish_anyhow();
         ids.extend(parsed(&output, left.len()).into_iter().map(Some));
         match ended {
-            Err(BoundedRunError::Failed(_)) if ids.len() < paths.len() => ids.push(None),
+            Err(BoundedRunError::Failed { .. }) if ids.len() < paths.len() => ids.push(None),
             // No time left, or nothing left to ask.
             Ok(()) | Err(_) => break,
         }

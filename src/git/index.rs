@@ -2,7 +2,6 @@
 //!
 //! Done without git, because git trusts bits that an agent can set ("assume unchanged", "skip
 //! worktree"), and because it is faster.
-//! unchanged", "skip worktree"), and because nothing is faster than not asking.
 
 use crate::git::object::{Format, Oid};
 use crate::git::tree_walk::{Stat, Time};

@@ -5,7 +5,7 @@ use std::io;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -58,8 +58,8 @@ pub(crate) enum BoundedRunError {
     Slow,
     #[error("it printed too much")]
     TooMuch,
-    #[error("it failed: {0}")]
-    Failed(String),
+    #[error("it failed: {}", last_line(complaint).unwrap_or_else(|| status.to_string()))]
+    Failed { status: ExitStatus, complaint: String },
     #[error("it was stopped: {0}")]
     GivenUp(String),
 }
@@ -159,13 +159,7 @@ impl BoundedRun {
         };
         self.over = true;
         let text = String::from_utf8_lossy(&self.complaint).into_owned();
-        if status.success() {
-            Ok(text)
-        } else {
-            let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-            let told = last.map(|line| line.chars().take(LONGEST).collect());
-            Err(BoundedRunError::Failed(told.unwrap_or_else(|| status.to_string())))
-        }
+        if status.success() { Ok(text) } else { Err(BoundedRunError::Failed { status, complaint: text }) }
     }
 
     /// Whether a pipe is ready before `patience` is over.
@@ -210,6 +204,11 @@ impl Drop for BoundedRun {
             let _ = self.child.wait();
         }
     }
+}
+
+fn last_line(complaint: &str) -> Option<String> {
+    let last = complaint.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    last.map(|line| line.chars().take(LONGEST).collect())
 }
 
 /// Reads what is there, up to `most` bytes in all. Returns whether the pipe is at its end.

@@ -20,7 +20,8 @@ pub(crate) struct LedgerFiles {
     ledger: Option<File>,
     /// How much of the transcript is already on disk when a run is resumed.
     bytes_there: u64,
-    entries_there: u64,
+    /// The number of the last entry that is already on disk. Those before it may have been lost.
+    last_there: u64,
     trouble: Option<io::Error>,
 }
 
@@ -30,7 +31,7 @@ impl LedgerFiles {
             transcript: Some(StreamCapture::create(dir.transcript(), request.max_stream_bytes)?),
             ledger: Some(files::create_log(&dir.commands())?),
             bytes_there: 0,
-            entries_there: 0,
+            last_there: 0,
             trouble: None,
         })
     }
@@ -43,7 +44,7 @@ impl LedgerFiles {
         // Once the middle is left out, the position in the transcript is unknown.
         let is_cut = read::close_transcript(dir, entries.clone());
         let there = if is_cut { u64::MAX } else { length };
-        let entries = entries.len() as u64;
+        let last = entries.last().map_or(0, |entry| entry.number);
         // The dying writer may have left half a line.
         let torn =
             std::fs::read(dir.commands()).is_ok_and(|bytes| !bytes.is_empty() && !bytes.ends_with(b"\n"));
@@ -51,12 +52,12 @@ impl LedgerFiles {
         if let (true, Some(ledger)) = (torn, &mut pages.ledger) {
             ledger.write_all(b"\n")?;
         }
-        Ok(Self { bytes_there: there, entries_there: entries, ..pages })
+        Ok(Self { bytes_there: there, last_there: last, ..pages })
     }
 
     /// Neither file can be written, because of `error`.
     pub(crate) fn unwritable(error: io::Error) -> Self {
-        Self { transcript: None, ledger: None, bytes_there: 0, entries_there: 0, trouble: Some(error) }
+        Self { transcript: None, ledger: None, bytes_there: 0, last_there: 0, trouble: Some(error) }
     }
 
     /// Closes both files and returns the first write error.
@@ -84,7 +85,7 @@ impl LedgerSink for LedgerFiles {
     }
 
     fn entry(&mut self, entry: &LedgerEntry) {
-        if entry.number <= self.entries_there {
+        if entry.number <= self.last_there {
             return;
         }
         let Some(ledger) = &mut self.ledger else { return };
@@ -96,5 +97,29 @@ impl LedgerSink for LedgerFiles {
             self.trouble.get_or_insert(error);
             self.ledger = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::testing::request;
+    use crate::evidence::{Printed, judge};
+
+    #[test]
+    fn an_entry_on_disk_is_not_written_again_though_one_before_it_was_lost() {
+        let place = tempfile::tempdir().unwrap();
+        let (dir, request) = (RunDir::at(place.path().join("run")), request());
+        dir.create().unwrap();
+        let entry = |number| {
+            let end = read::only_command("make", "/w");
+            judge(&crate::evidence::CommandEnd { number, ..end }, Printed::default())
+        };
+        read::rewrite(&dir, &[entry(1), entry(3)]).unwrap();
+        let mut files = LedgerFiles::resume(&dir, &request).unwrap();
+        (1..=4).for_each(|number| files.entry(&entry(number)));
+        assert!(files.finish(&dir).is_none());
+        let numbers: Vec<u64> = read::entries(&dir).iter().map(|entry| entry.number).collect();
+        assert_eq!(numbers, [1, 3, 4]);
     }
 }

@@ -1,6 +1,7 @@
 //! Opens the database. No other module does.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,6 +59,12 @@ pub(crate) enum RegistryError {
         #[source]
         source: rusqlite::Error,
     },
+    #[error("the run directories in `{}` could not be listed", path.display())]
+    Runs {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("the registry is busy")]
     Busy(#[source] rusqlite::Error),
     #[error("the registry refused")]
@@ -99,13 +106,16 @@ impl Registry {
     fn connect(home: &Home) -> Result<Self, RegistryError> {
         let path = home.registry();
         let has_log = fs::metadata(file_identity::log(&path)).is_ok_and(|log| log.len() > 0);
-        let connection = connect(&path).map_err(|error| at(&path, error))?;
-        // Checked before anything is changed: a file of a newer version is left as it is.
-        check_version(&path, version(&connection).map_err(|error| at(&path, error))?)?;
-        configure(&connection).map_err(|error| at(&path, error))?;
-        let found = version(&connection).map_err(|error| at(&path, error))?;
-        // The log exists from here on.
-        let files = RegistryFiles::of(&path).map_err(|error| recreate::failed(&path, error))?;
+        let open = || -> Result<_, RegistryError> {
+            let connection = connect(&path).map_err(|error| at(&path, error))?;
+            // Checked before anything is changed: a file of a newer version is left as it is.
+            check_version(&path, version(&connection).map_err(|error| at(&path, error))?)?;
+            configure(&connection).map_err(|error| at(&path, error))?;
+            let found = version(&connection).map_err(|error| at(&path, error))?;
+            // The log exists from here on.
+            Ok((connection, found))
+        };
+        let ((connection, found), files) = file_identity::opened(&path, open)?;
         let mut registry = Self { connection, home: home.clone(), files, was_replaced: false };
         if !has_log {
             // Sync the directory before the log has content, so that its name is on disk. Our
@@ -149,8 +159,7 @@ impl Registry {
 
     /// The error if the files are replaced again and again.
     pub(super) fn replaced_repeatedly(&self) -> RegistryError {
-        let error = std::io::Error::other("somebody keeps removing or replacing it");
-        recreate::failed(&self.home.registry(), error)
+        file_identity::replaced_repeatedly(&self.home.registry())
     }
 
     /// The identity of the open files.

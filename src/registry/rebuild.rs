@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 
 use rusqlite::{Connection, params};
 
@@ -150,13 +151,24 @@ fn request(dir: &RunDir) -> Option<Request> {
 
 /// The runs with a directory but without a row, oldest first.
 fn without_row(connection: &Connection, home: &Home) -> Result<Vec<RunId>, RegistryError> {
-    let Ok(entries) = fs::read_dir(home.runs()) else { return Ok(Vec::new()) };
-    let mut runs: Vec<RunId> =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let mut runs = run_dirs(home).map_err(|source| RegistryError::Runs { path: home.runs(), source })?;
     let mut statement = connection.prepare("SELECT run_id FROM tasks")?;
     let known: HashSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     runs.retain(|run| !known.contains(run.as_str()));
     runs.sort();
+    Ok(runs)
+}
+
+/// The names of all run directories. Only "not found" counts as none: a failing disk has lost nothing.
+fn run_dirs(home: &Home) -> io::Result<Vec<RunId>> {
+    let entries = match fs::read_dir(home.runs()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut runs = Vec::new();
+    for entry in entries {
+        runs.extend(entry?.file_name().to_str().and_then(|name| name.parse::<RunId>().ok()));
+    }
     Ok(runs)
 }
 

@@ -11,15 +11,21 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use crate::host::Home;
 use crate::host::Lock;
-use crate::host::files;
+use crate::host::{clock, files};
 use crate::registry::connection::{at, check_version, transact, version, wait_a_little};
 use crate::registry::file_identity::{index, log, suffixed};
 use crate::registry::{RegistryError, migrations, rebuild};
+
+/// What a path keeps in a `file:` address.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
+/// Two writes within so many milliseconds may leave the same modification time.
+const SAME_TIME: u64 = 20;
 
 /// Whether the database and its log both exist.
 pub(super) fn is_whole(path: &Path) -> bool {
@@ -73,7 +79,10 @@ pub(super) fn make(home: &Home) -> Result<(), RegistryError> {
 
 fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
     if fs::metadata(path).is_ok_and(|found| found.len() > 0) {
-        copy(path, new)?;
+        settled(path, || {
+            files::create_or_empty(new).map_err(|error| failed(path, error))?;
+            copy(path, new)
+        })?;
     }
     let mut connection = open(new, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| at(path, error))?;
     // Nobody sees the file before it is complete and synced.
@@ -86,17 +95,29 @@ fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
     })
 }
 
-/// Copies the database without its log, which is missing or does not match.
-fn copy(path: &Path, new: &Path) -> Result<(), RegistryError> {
-    let mut address = String::from("file:");
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'-' | b'_' | b'.' => address.push(char::from(*byte)),
-            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
-            byte => address.push_str(&format!("%{byte:02x}")),
+/// Copies with `copy` until the database does not change meanwhile: a process that still has the removed log
+/// open may write it back, and half of a transaction is not sound.
+fn settled<T>(path: &Path, mut copy: impl FnMut() -> Result<T, RegistryError>) -> Result<T, RegistryError> {
+    let look =
+        || fs::metadata(path).map(|found| files::modified(&found)).map_err(|error| failed(path, error));
+    for attempt in 0.. {
+        let (before, now) = (look()?, clock::now());
+        if now.millis_since(before).max(before.millis_since(now)) > SAME_TIME {
+            let copied = copy();
+            if look()? == before {
+                return copied;
+            }
+        }
+        if !wait_a_little(attempt) {
+            break;
         }
     }
-    address.push_str("?immutable=1");
+    Err(RegistryError::Busy(sqlite_error(ffi::SQLITE_BUSY, None)))
+}
+
+/// Copies the database without its log, which is missing or does not match.
+fn copy(path: &Path, new: &Path) -> Result<(), RegistryError> {
+    let address = format!("file:{}?immutable=1", percent_encode(path.as_os_str().as_bytes(), KEPT));
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let old = open(Path::new(&address), flags).map_err(|error| at(path, error))?;
     check_version(path, version(&old).map_err(|error| at(path, error))?)?;
@@ -122,4 +143,26 @@ pub(super) fn failed(path: &Path, error: io::Error) -> RegistryError {
 
 fn sqlite_error(code: i32, message: Option<String>) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(code), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_a_database_that_changed_meanwhile_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("registry.db");
+        fs::write(&path, "half").unwrap();
+        let mut copies = Vec::new();
+        let last = settled(&path, || {
+            copies.push(fs::read_to_string(&path).unwrap());
+            if copies.len() == 1 {
+                fs::write(&path, "whole").unwrap();
+                return Err(RegistryError::Corrupt(sqlite_error(ffi::SQLITE_CORRUPT, None)));
+            }
+            Ok(copies.len())
+        });
+        assert_eq!((last.unwrap(), copies), (2, vec!["half".to_owned(), "whole".to_owned()]));
+    }
 }

@@ -193,6 +193,12 @@ impl Registry {
         Ok(self.connection.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0))?)
     }
 
+    /// The latest time at which a task was submitted or ended.
+    pub(crate) fn newest(&self) -> Result<Option<Timestamp>, RegistryError> {
+        let newest = "SELECT max(coalesce(completed_at, created_at)) FROM tasks";
+        Ok(self.connection.query_row(newest, [], |row| row.get(0))?)
+    }
+
     /// The first tasks after `seq`, for iterating over all of them.
     pub(crate) fn after(&self, seq: i64, most: u32) -> Result<Vec<Row>, RegistryError> {
         select(&self.connection, "WHERE seq > ?1 ORDER BY seq LIMIT ?2", params![seq, most])

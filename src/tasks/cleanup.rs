@@ -107,7 +107,7 @@ fn clean(
     let project = context.project();
     let own = |row: &Row| context.scope == SearchScope::Everywhere || row.project == project;
     let runs = measured(&context.registry, &context.home, own)?;
-    let now = storage::read_trusted_clock(&context.home, newest(&runs), cleaning);
+    let now = storage::read_trusted_clock(&context.home, context.registry.newest()?, cleaning);
     let bytes_before = runs.iter().map(|run| run.bytes).sum();
     let age = ask.older_than.unwrap_or(context.config.retention_age());
     let policy = RetentionPolicy { age, bytes: context.config.retention_bytes };
@@ -162,7 +162,7 @@ pub(crate) fn awaited_note(
     config: &Config,
 ) -> Result<Option<String>, RegistryError> {
     let runs = measured(registry, home, |_| true)?;
-    let now = storage::read_trusted_clock(home, newest(&runs), None).believed;
+    let now = storage::read_trusted_clock(home, registry.newest()?, None).believed;
     let policy = RetentionPolicy { age: config.retention_age(), bytes: config.retention_bytes };
     Ok(describe_awaited(expired(&runs, policy, now).awaited_excess))
 }
@@ -170,10 +170,6 @@ pub(crate) fn awaited_note(
 pub(crate) fn describe_awaited(excess: u64) -> Option<String> {
     let kept = "results that MCP clients have not read are kept for their full time";
     (excess > 0).then(|| format!("runs take {excess} bytes more than `retention_bytes`: {kept}"))
-}
-
-fn newest(runs: &[RetainedRun]) -> Option<Timestamp> {
-    runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max()
 }
 
 /// The runs whose row is `own`, for the retention rules.

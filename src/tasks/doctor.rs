@@ -121,6 +121,7 @@ fn database(home: &Home) -> Check {
                 RegistryError::Newer { .. } => {
                     "update `delegator`, or set DELEGATOR_HOME to another directory"
                 }
+                RegistryError::Runs { .. } => "check its owner, its permissions and the disk",
                 _ => "`delegator doctor --rebuild` creates a new one from the run directories",
             };
             Check::new("database", Verdict::Bad, one_line(&error)).hint(hint)

@@ -34,8 +34,9 @@ pub(crate) struct Mended {
 pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
     let home = Home::open(env)?;
     match Registry::open(&home) {
-        // A registry from a newer version is not damaged: that version is using it.
-        Err(error @ RegistryError::Newer { .. }) => return Err(error.into()),
+        // A registry from a newer version is not damaged: that version is using it. And without a list of the
+        // run directories, a new one would be empty.
+        Err(error @ (RegistryError::Newer { .. } | RegistryError::Runs { .. })) => return Err(error.into()),
         // Other processes may be writing to it right now.
         Ok(registry) if registry.is_sound() => {}
         Ok(_) | Err(_) => {

@@ -104,6 +104,26 @@ fn what_a_client_asks_for_by_older_names_is_taken_and_liveness_decides() {
     env.await_final(&run.task_id);
 }
 
+/// Somebody's wall clock is a month ahead in a home that has no record of the clock.
+#[test]
+fn a_client_of_a_project_without_runs_trusts_the_clock_no_more_than_others() {
+    let env = TestEnv::new();
+    let run = finished(&env, "echo mine");
+    fs::remove_file(env.home().join("clock.json")).unwrap();
+    let registry = rusqlite::Connection::open(env.registry()).unwrap();
+    for column in ["created_at", "started_at", "completed_at"] {
+        let month = 31_i64 * 86_400_000;
+        registry.execute(&format!("UPDATE tasks SET {column} = {column} - ?1"), [month]).unwrap();
+    }
+    registry.execute("UPDATE tasks SET project = '/elsewhere'", []).unwrap();
+    drop(registry);
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    cleaned(&mut client, json!({}));
+    client.leave();
+    assert_eq!(env.json(&["cleanup", "--json"])["data"]["old_tasks"]["found"], 0);
+    assert!(env.run_dir(&run.run_id).exists());
+}
+
 /// A run that is over while another goes on.
 fn finished_beside(env: &TestEnv, task: &str) {
     let submitted = env.submit(task);

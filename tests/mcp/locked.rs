@@ -1,6 +1,8 @@
 //! Somebody keeps the registry locked for writing: who waits is answered in time all the same, with what is on disk.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -26,10 +28,15 @@ fn locked() -> Locked {
     let task =
         env.submit(&format!("while ! [ -e {} ]; do sleep 0.02; done", env.side().join("go").display()));
     wait_for("the start", PATIENCE, || env.run_dir(&task.run_id).join("started.json").exists().then_some(()));
+    let lock = lock(&env);
+    Locked { env, task, lock }
+}
+
+fn lock(env: &TestEnv) -> Connection {
     let lock = Connection::open(env.registry()).unwrap();
     lock.busy_timeout(PATIENCE).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    Locked { env, task, lock }
+    lock
 }
 
 impl Locked {
@@ -97,4 +104,32 @@ fn a_supervisor_that_died_while_the_registry_is_locked_holds_up_no_wait() {
     locked.lock.execute_batch("ROLLBACK").unwrap();
     locked.env.run(&["wait", &locked.task.task_id]);
     assert_eq!(locked.env.await_final(&locked.task.task_id), "failed");
+}
+
+/// There is a free slot for a queued task, which nobody can claim.
+#[test]
+fn logs_are_followed_to_the_end_while_the_registry_is_locked() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1");
+    let go = env.side().join("go");
+    let task =
+        env.submit(&format!("echo first; while ! [ -e {} ]; do sleep 0.02; done; echo last", go.display()));
+    let queued = env.submit("true");
+    env.configure("max_concurrent = 2");
+    let lock = lock(&env);
+    let begun = Instant::now();
+    let mut command = env.command(&["logs", "-f", &task.task_id]);
+    let mut follower = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut printed = BufReader::new(follower.stdout.take().unwrap());
+    let mut text = String::new();
+    printed.read_line(&mut text).unwrap();
+    fs::write(go, "").unwrap();
+    printed.read_to_string(&mut text).unwrap();
+    let ended = follower.wait_with_output().unwrap();
+    assert!(ended.status.success() && begun.elapsed() < IN_TIME, "{:?}: {ended:?}", begun.elapsed());
+    assert_eq!(text, "first\nlast\n");
+    lock.execute_batch("ROLLBACK").unwrap();
+    for task in [&task, &queued] {
+        assert_eq!(env.await_final(&task.task_id), "completed");
+    }
 }

@@ -280,6 +280,20 @@ fn a_lost_registry_is_filled_from_the_directories() {
     assert!(matches!(fixture.submit(&numbered(3, Some("k")), 1), Submitted::Existing(_)), "keys hold on");
 }
 
+#[test]
+fn run_directories_that_cannot_be_listed_are_not_none() {
+    let Fixture { _dir, home, mut registry } = fixture();
+    let runs = home.runs();
+    std::fs::remove_dir(&runs).unwrap();
+    assert_eq!(registry.differences().unwrap().runs_without_row, 0);
+    std::fs::write(&runs, "").unwrap();
+    assert!(matches!(registry.differences(), Err(RegistryError::Runs { .. })));
+    assert!(matches!(registry.repair(), Err(RegistryError::Runs { .. })));
+    std::fs::remove_file(home.registry()).unwrap();
+    assert!(matches!(Registry::open(&home), Err(RegistryError::Runs { .. })));
+    assert!(!home.registry().exists(), "a registry without rows was created");
+}
+
 /// Creates a directory without a row, like a submitter that died.
 fn stray(home: &Home, request: &Request) -> RunDir {
     let dir = RunDir::at(home.run(&request.run_id));

@@ -9,8 +9,10 @@ pub(super) enum Op {
     /// `;`, or a line end.
     Next,
     Background,
-    /// A bracket: `(` or `)`.
-    Group,
+    /// `(`
+    Open,
+    /// `)`
+    Close,
     /// Standard output is redirected to a file, which is the token's text.
     Writes,
     /// Any other redirection.
@@ -106,8 +108,8 @@ impl Lexer<'_> {
             ("|", Op::Pipe),
             (";", Op::Next),
             ("&", Op::Background),
-            ("(", Op::Group),
-            (")", Op::Group),
+            ("(", Op::Open),
+            (")", Op::Close),
         ];
         match ops.iter().find(|(sign, _)| self.rest().starts_with(sign)) {
             Some((sign, op)) => self.op(*op, sign.len()),
