@@ -3,10 +3,12 @@
 //! `plan.json` says which task each job became. Each job is submitted under a key of its own, so a new supervisor
 //! that goes on from there never starts a job twice.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use crate::autopilot::schedule::{JobStatus, PlanRecord, Step};
 use crate::context::{Context, TaskError, one_line};
+use crate::execution::ask_to_cancel;
 use crate::execution::attached;
 use crate::execution::control::Listener;
 use crate::execution::pump;
@@ -14,8 +16,9 @@ use crate::host::{Env, clock};
 use crate::model::{
     FailureCode, Fault, Job, Outcome, Plan, PlanStep, Request, RunResult, State, StopReason, TaskId,
 };
-use crate::runs::{RunDir, StartRecord};
-use crate::submit::{ParentTask, StartRequest, start};
+use crate::registry::RegistryError;
+use crate::runs::{ReadError, RunDir, StartRecord};
+use crate::submit::{Caller, ParentTask, StartRequest, start};
 use crate::tasks;
 
 /// How often to look at the jobs if nobody reports that one has ended.
@@ -23,19 +26,16 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How long cancelled jobs may take to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Coordinates the run in `dir`. Always a record.
+/// Coordinates the run in `dir`.
 pub(crate) fn coordinate(
     env: &Env,
     dir: &RunDir,
     request: &Request,
     started: &StartRecord,
     listener: &mut Listener,
-) -> RunResult {
-    let (outcome, summary) = match Coordinator::open(env, dir, request, started) {
-        Ok(mut coordinator) => coordinator.run(listener),
-        Err(fault) => (Outcome::Failed { fault }, String::new()),
-    };
-    attached::end(dir, request, started, outcome, summary)
+) -> Result<RunResult, Fault> {
+    let (outcome, summary) = Coordinator::open(env, dir, request, started)?.run(listener);
+    Ok(attached::end(dir, request, started, outcome, summary))
 }
 
 struct Coordinator<'a> {
@@ -44,6 +44,8 @@ struct Coordinator<'a> {
     request: &'a Request,
     started: &'a StartRecord,
     plan: PlanRecord,
+    /// `plan.json` does not have all of `plan` yet.
+    is_dirty: bool,
 }
 
 impl<'a> Coordinator<'a> {
@@ -55,16 +57,20 @@ impl<'a> Coordinator<'a> {
     ) -> Result<Self, Fault> {
         let storage = |error: &dyn std::error::Error| Fault::new(FailureCode::Storage, one_line(error));
         let values = dir.read_env().map_err(|error| storage(&error))?.unwrap_or_default();
-        let mut context = Context::open(env.with(values)).map_err(|error| storage(&error))?;
+        // Cancelling needs no configuration.
+        let open = if dir.cancel().exists() { Context::open_to_look } else { Context::open };
+        let mut context = open(env.with(values)).map_err(|error| storage(&error))?;
         context.place.clone_from(&request.cwd);
-        let plan = match dir.read_state(&dir.plan()).map_err(|error| storage(&error))? {
-            Some(plan) => plan,
-            None => {
+        let plan = match dir.read_state(&dir.plan()) {
+            Ok(Some(plan)) => plan,
+            // The jobs that were submitted are found again by their keys.
+            Ok(None) | Err(ReadError::Damaged { .. }) => {
                 let plan = Plan::parse(&request.task);
                 PlanRecord::new(plan.map_err(|bad| Fault::new(FailureCode::ToolError, bad.to_string()))?)
             }
+            Err(error) => return Err(storage(&error)),
         };
-        Ok(Self { context, dir, request, started, plan })
+        Ok(Self { context, dir, request, started, plan, is_dirty: false })
     }
 
     /// Returns how it ended, and the summary.
@@ -73,7 +79,7 @@ impl<'a> Coordinator<'a> {
             Ok(()) if self.plan.jobs.iter().all(|record| record.has_completed()) => Outcome::Completed,
             Ok(()) => Outcome::Failed { fault: Fault::new(FailureCode::ToolError, self.plan.summary()) },
             Err(reason) => {
-                self.cancel_jobs();
+                self.cancel_jobs(listener);
                 attached::stopped(reason, self.started)
             }
         };
@@ -84,24 +90,40 @@ impl<'a> Coordinator<'a> {
         loop {
             // An order to stop must not wait until all jobs are submitted.
             attached::sleep(listener, self.request, self.started, Duration::ZERO)?;
-            self.observe().map_err(stop)?;
-            match self.plan.next() {
-                Step::Finish => return Ok(()),
-                Step::Submit(index) => self.submit(index).map_err(stop)?,
-                Step::Skip { index, reason } => {
-                    self.note(index, &format!("skipped: {reason}"));
-                    self.set(index, JobStatus::Skipped(reason)).map_err(stop)?;
+            match self.advance() {
+                Ok(Step::Finish) => return Ok(()),
+                Ok(Step::Submit(_) | Step::Skip { .. }) => {}
+                Ok(Step::Wait) => attached::sleep(listener, self.request, self.started, LOOK)?,
+                Err(error) if is_temporary(&error) => {
+                    attached::sleep(listener, self.request, self.started, LOOK)?;
                 }
-                Step::Wait => attached::sleep(listener, self.request, self.started, LOOK)?,
+                Err(error) => return Err(stop(error)),
             }
         }
+    }
+
+    /// Takes the next step and returns it.
+    fn advance(&mut self) -> Result<Step, TaskError> {
+        self.write()?;
+        self.observe()?;
+        let step = self.plan.next();
+        match &step {
+            Step::Submit(index) => self.submit(*index)?,
+            Step::Skip { index, reason } => {
+                self.note(*index, &format!("skipped: {reason}"));
+                self.set(*index, JobStatus::Skipped(reason.clone()))?;
+            }
+            Step::Wait | Step::Finish => {}
+        }
+        Ok(step)
     }
 
     /// Notices jobs that have ended, and starts queued tasks if nobody else does.
     fn observe(&mut self) -> Result<(), TaskError> {
         let working = pump::working(&self.context)?;
         if pump::is_due(&mut self.context, &working)? {
-            self.context.unless_busy(pump)?;
+            // Trouble with other tasks does not concern the plan.
+            let _ = self.context.unless_busy(pump);
         }
         for (index, task) in self.submitted() {
             let Some(row) = self.context.registry.task(&task)? else {
@@ -126,29 +148,22 @@ impl<'a> Coordinator<'a> {
 
     fn submit(&mut self, index: usize) -> Result<(), TaskError> {
         let Some(record) = self.plan.jobs.get(index) else { return Ok(()) };
-        let request = self.request;
-        let takes_prompt = record.job.agent.abilities().takes_prompt();
-        let ask = StartRequest {
-            agent: Some(record.job.agent),
-            task: record.job.task.clone(),
-            cwd: Some(request.cwd.clone()),
-            sandbox: takes_prompt.then_some(request.sandbox),
-            skip_git_repo_check: request.skip_git_repo_check,
-            idempotency_key: Some(key(request, &record.job)),
-            env_from: request.env_from.clone(),
-            job_of: Some(ParentTask { task_id: request.task_id.clone(), within: request.within.clone() }),
-            ..StartRequest::default()
+        let task = match self.find_job(&record.job)? {
+            Some(task) => Ok(task),
+            None => {
+                let ask = self.start_request(&record.job);
+                start(&mut self.context, ask).map(|accepted| accepted.task_id)
+            }
         };
-        match start(&mut self.context, ask) {
-            Ok(accepted) => {
-                self.note(index, &format!("is {}", accepted.task_id));
+        match task {
+            Ok(task) => {
+                self.note(index, &format!("is {task}"));
                 if let Some(record) = self.plan.jobs.get_mut(index) {
-                    record.task_id = Some(accepted.task_id);
+                    record.task_id = Some(task);
                 }
                 self.set(index, JobStatus::Submitted)
             }
-            // Another process has the registry locked, or the disk is full: try again later.
-            Err(error @ (TaskError::Registry(_) | TaskError::DiskFull { .. })) => Err(error),
+            Err(error) if matches!(error, TaskError::Registry(_)) || is_temporary(&error) => Err(error),
             Err(error) => {
                 let reason = one_line(&error);
                 self.note(index, &format!("could not be started: {reason}"));
@@ -157,11 +172,45 @@ impl<'a> Coordinator<'a> {
         }
     }
 
+    fn start_request(&self, job: &Job) -> StartRequest {
+        let request = self.request;
+        let takes_prompt = job.agent.abilities().takes_prompt();
+        StartRequest {
+            caller: Caller::of(request),
+            agent: Some(job.agent),
+            task: job.task.clone(),
+            cwd: Some(request.cwd.clone()),
+            sandbox: takes_prompt.then_some(request.sandbox),
+            skip_git_repo_check: request.skip_git_repo_check,
+            idempotency_key: Some(request.job_key(job)),
+            env_from: request.env_from.clone(),
+            job_of: Some(ParentTask { task_id: request.task_id.clone(), within: request.within.clone() }),
+            ..StartRequest::default()
+        }
+    }
+
+    /// The task of a job that was submitted before, perhaps by a coordinator that died before it could record the
+    /// task. Submitting it again could fail: a default may have changed.
+    fn find_job(&self, job: &Job) -> Result<Option<TaskId>, TaskError> {
+        let found = self.context.registry.find_by_key(self.request.project(), &self.request.job_key(job))?;
+        Ok(found.map(|row| row.id))
+    }
+
     fn set(&mut self, index: usize, status: JobStatus) -> Result<(), TaskError> {
         if let Some(record) = self.plan.jobs.get_mut(index) {
             record.status = status;
         }
+        self.is_dirty = true;
+        self.write()
+    }
+
+    /// Writes `plan.json` if it is out of date.
+    fn write(&mut self) -> Result<(), TaskError> {
+        if !self.is_dirty {
+            return Ok(());
+        }
         self.dir.write_state(&self.dir.plan(), &self.plan).map_err(TaskError::write(self.dir.plan()))?;
+        self.is_dirty = false;
         let is_over = |status: &JobStatus| !matches!(status, JobStatus::Waiting | JobStatus::Submitted);
         let step = |record: &super::schedule::JobRecord| PlanStep {
             text: record.job.id.clone(),
@@ -177,44 +226,58 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Notices a job whose submitter died before it could record its task.
+    /// Notices jobs whose submitter died before it could record their tasks.
     fn find_unrecorded(&mut self) {
-        for record in self.plan.jobs.iter_mut().filter(|record| record.status == JobStatus::Waiting) {
+        for index in 0..self.plan.jobs.len() {
+            let waiting = self.plan.jobs.get(index).filter(|record| record.status == JobStatus::Waiting);
             // If the registry cannot be read, no job can be cancelled either.
-            let key = key(self.request, &record.job);
-            let found = self.context.registry.find_by_key(self.request.project(), &key);
-            if let Ok(Some(row)) = found {
-                record.task_id = Some(row.id);
+            let found = waiting.and_then(|record| self.find_job(&record.job).ok().flatten());
+            if let (Some(task), Some(record)) = (found, self.plan.jobs.get_mut(index)) {
+                record.task_id = Some(task);
                 record.status = JobStatus::Submitted;
             }
         }
     }
 
     /// Ends all jobs. One that does not end in time goes on to end without us.
-    fn cancel_jobs(&mut self) {
+    fn cancel_jobs(&mut self, listener: &mut Listener) {
         self.find_unrecorded();
-        let reason = format!("{}, which it is a job of, has ended", self.request.task_id);
+        let reason = self.request.job_cancel_reason();
         let give_up = clock::monotonic() + PATIENCE;
         for (_, task) in self.submitted() {
             // A job that cannot be asked now is asked again below.
-            let _ = tasks::ask_to_cancel(&mut self.context, &task, Some(&reason));
+            if let Ok(Some(row)) = self.context.registry.task(&task) {
+                let _ = ask_to_cancel(&mut self.context, &row, Some(&reason));
+            }
         }
-        while !self.submitted().is_empty() && clock::monotonic() < give_up {
+        loop {
             for (index, task) in self.submitted() {
-                if tasks::cancel(&mut self.context, task.as_str(), Some(&reason))
-                    .is_ok_and(|end| !end.still_ending)
+                let cancelled = tasks::cancel(&mut self.context, task.as_str(), Some(&reason));
+                if let Ok(job) = cancelled
+                    && !job.still_ending
                 {
-                    let _ = self.set(index, JobStatus::Ended(State::Cancelled));
+                    // It may have ended by itself.
+                    let _ = self.set(index, JobStatus::Ended(job.view.state()));
                 }
             }
+            if self.submitted().is_empty() || clock::monotonic() >= give_up {
+                break;
+            }
+            // We are stopping already.
+            let _ = attached::sleep(listener, self.request, self.started, LOOK);
             let _ = self.observe();
         }
+        let _ = self.write();
     }
 }
 
-/// A job is submitted under this key, however often.
-fn key(request: &Request, job: &Job) -> String {
-    format!("{}:{}", request.task_id, job.id)
+/// Whether the same may succeed later: another process has the registry locked, or the disk is full.
+fn is_temporary(error: &TaskError) -> bool {
+    let is_full = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    matches!(
+        error,
+        TaskError::Registry(RegistryError::Busy(_) | RegistryError::Full(_)) | TaskError::DiskFull { .. }
+    ) || matches!(error, TaskError::Write { source, .. } if is_full(source.kind()))
 }
 
 fn stop(error: TaskError) -> StopReason {

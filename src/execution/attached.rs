@@ -14,22 +14,36 @@ use crate::model::{
     Counters, KillLevel, Limit, Outcome, Phase, PlanStep, Progress, Request, RunResult, StopReason,
     StreamTotals,
 };
-use crate::runs::{RunDir, StartRecord};
+use crate::runs::{ReadError, RunDir, StartRecord};
 use crate::supervisor::{Control, ControlOrder, ProcessTree};
 
 /// How long a run may go without looking at its limits and at its directory.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// Writes `started.json`. The start is that of the first supervisor. `tree` has the processes of the run, if it starts
-/// any.
+/// Writes `started.json`. The start is that of the first supervisor, unless its record is damaged. `tree` has the
+/// processes of the run, if it starts any.
 pub(super) fn begin(dir: &RunDir, attempt: u32, tree: Option<&ProcessTree>) -> io::Result<StartRecord> {
-    let before = dir.read_started().ok().flatten();
+    let before = match dir.read_started() {
+        Ok(before) => before,
+        Err(ReadError::Damaged { path, .. }) => {
+            std::fs::rename(&path, path.with_extension("json.damaged"))?;
+            None
+        }
+        Err(ReadError::Io { source, .. }) => return Err(source),
+    };
+    let boot_id = processes::boot_id();
+    let started_at = before.as_ref().map_or_else(clock::now, |before| before.started_at);
+    // Only the wall clock knows how long the machine was off.
+    let by_wall_clock = || up_ms().saturating_sub_unsigned(clock::now().millis_since(started_at));
+    let same_boot = before.filter(|before| !boot_id.is_empty() && before.boot_id == boot_id);
+    let started_up_ms = same_boot.and_then(|before| before.started_up_ms).unwrap_or_else(by_wall_clock);
     let started = StartRecord {
         version: 1,
         attempt,
-        started_at: before.map_or_else(clock::now, |before| before.started_at),
+        started_at,
         supervisor_pid: processes::own_pid(),
-        boot_id: processes::boot_id(),
+        boot_id,
+        started_up_ms: Some(started_up_ms),
         kill_level: tree.map_or(KillLevel::Marker, ProcessTree::level),
         cgroup: tree.and_then(ProcessTree::cgroup_path).map(ToOwned::to_owned),
     };
@@ -37,7 +51,19 @@ pub(super) fn begin(dir: &RunDir, attempt: u32, tree: Option<&ProcessTree>) -> i
     Ok(started)
 }
 
-/// Sleeps for `at_most`, or until somebody sends an order. An error says why the run must stop.
+fn up_ms() -> i64 {
+    i64::try_from(clock::monotonic().as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Milliseconds since the first start. A change of the wall clock does not count.
+fn elapsed_ms(started: &StartRecord) -> u64 {
+    match started.started_up_ms {
+        Some(then) => u64::try_from(up_ms().saturating_sub(then)).unwrap_or(0),
+        None => clock::now().millis_since(started.started_at),
+    }
+}
+
+/// Sleeps for `at_most`, or until an order arrives. An error says why the run must stop.
 pub(crate) fn sleep(
     listener: &mut Listener,
     request: &Request,
@@ -66,7 +92,7 @@ pub(super) fn passed_limit(request: &Request, started: &StartRecord) -> Option<S
 
 /// The time until the hard limit, if there is one.
 pub(super) fn time_left(request: &Request, started: &StartRecord) -> Option<Duration> {
-    let took = Duration::from_millis(clock::now().millis_since(started.started_at));
+    let took = Duration::from_millis(elapsed_ms(started));
     request.limits.hard.map(|limit| limit.saturating_sub(took))
 }
 
@@ -97,9 +123,7 @@ pub(crate) fn write_progress(dir: &RunDir, activity: &str, steps: Vec<PlanStep>)
 pub(crate) fn stopped(reason: StopReason, started: &StartRecord) -> Outcome {
     match reason {
         StopReason::Cancelled { reason } => Outcome::Cancelled { reason },
-        StopReason::Limit(limit) => {
-            Outcome::TimedOut { limit, elapsed_ms: clock::now().millis_since(started.started_at) }
-        }
+        StopReason::Limit(limit) => Outcome::TimedOut { limit, elapsed_ms: elapsed_ms(started) },
         StopReason::Fault(fault) => Outcome::Failed { fault },
     }
 }
@@ -122,7 +146,7 @@ pub(crate) fn end(
     let summary = summary(request, &outcome, reported, None);
     RunResult {
         started_at: Some(started.started_at),
-        duration_ms: now.millis_since(started.started_at),
+        duration_ms: elapsed_ms(started),
         progress,
         stdout: StreamTotals { bytes: length, ..StreamTotals::default() },
         ..RunResult::ended(request, started.attempt, outcome, summary, now)

@@ -158,6 +158,7 @@ impl Prepared<'_> {
             started_at: clock::now(),
             supervisor_pid: processes::own_pid(),
             boot_id: processes::boot_id(),
+            started_up_ms: None,
             kill_level: tree.level(),
             cgroup: tree.cgroup_path().map(ToOwned::to_owned),
         };

@@ -1,5 +1,6 @@
 //! From a claimed task to its sealed result: the queue, the supervisor of one run, and recovery.
 
+mod ask_to_cancel;
 pub(crate) mod attached;
 mod child;
 pub(crate) mod control;
@@ -21,6 +22,7 @@ mod summary;
 mod supervise;
 mod work;
 
+pub(crate) use ask_to_cancel::ask_to_cancel;
 pub(crate) use control::Message;
 pub(crate) use pending_dirs::Note;
 pub(crate) use pump::pump;

@@ -87,7 +87,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
         })?;
         let Some(ClaimedTask { row, lock }) = claimed else { return Ok(started) };
         let dir = context.dir(&row.run_id);
-        if row.attempt > recover::MOST_ATTEMPTS {
+        if row.attempt > recover::MOST_STARTS {
             recover::give_up(context, &row, &dir)?;
             continue;
         }

@@ -19,9 +19,8 @@ use crate::registry::Row;
 use crate::runs::{ReadError, RunDir, StartRecord};
 use crate::supervisor::{RunMark, join_segments, sweep_dead_run};
 
-/// A task that was claimed this often without its agent being started will not
-/// fare better the next time.
-pub(crate) const MOST_ATTEMPTS: u32 = 20;
+/// How often a task is claimed before it is given up because its agent was never started.
+pub(crate) const MOST_STARTS: u32 = 20;
 
 /// Recovers every working task whose lock is free, and every waiting one that
 /// is sealed already.
@@ -47,7 +46,7 @@ pub(crate) fn recover(context: &mut Context) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// Somebody deleted the directory, or what makes it one. Only "not found"
+/// Whether the run directory, or the request in it, was deleted. Only "not found"
 /// counts: a disk that does not answer for a moment has lost nothing.
 fn is_gone(dir: &RunDir) -> bool {
     dir.request().try_exists().is_ok_and(|exists| !exists)
@@ -64,7 +63,7 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
         };
         return Ok(());
     }
-    // Somebody else may be at it.
+    // Another process may be recovering it.
     let Some(held) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else { return Ok(()) };
     let still = context.registry.task(&row.id)?;
     let moved_on =
@@ -91,22 +90,24 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
     if let Some(original) = original(context, request.as_ref()) {
         return cancel_copy(context, row, dir, dir.read_started().ok().flatten().as_ref(), &original);
     }
-    let started = match dir.read_started() {
-        Ok(started) => started,
-        // It had started; when and how is not known any more.
-        Err(ReadError::Damaged { .. }) => return seal_as_lost(context, row, dir, None),
-        Err(error) => return Err(error.into()),
-    };
-    if started.is_some() && request.is_some_and(|request| request.work.can_reattach()) {
+    if dir.started().exists() && request.is_some_and(|request| request.work.can_reattach()) {
         // The next move of the queue gives it a new supervisor.
         return Ok(());
     }
+    let started = match dir.read_started() {
+        Ok(started) => started,
+        // It had started; when and how is not known any more.
+        Err(ReadError::Damaged { .. }) => {
+            return seal_as_lost(context, row, dir, None, supervisor_died(row));
+        }
+        Err(error) => return Err(error.into()),
+    };
     if started.is_some() {
-        return seal_as_lost(context, row, dir, started.as_ref());
+        return seal_as_lost(context, row, dir, started.as_ref(), supervisor_died(row));
     }
     // A question that was put to the program may still be running.
     sweep_dead_run(&mark(context, row), None);
-    if row.attempt < MOST_ATTEMPTS {
+    if row.attempt < MOST_STARTS {
         context.registry.return_to_queue(row, clock::now())?;
     } else {
         give_up(context, row, dir)?;
@@ -173,12 +174,22 @@ pub(crate) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<
     seal(context, dir, None, bare(row, Outcome::Failed { fault }, clock::now()))
 }
 
+fn supervisor_died(row: &Row) -> Fault {
+    let again = match row.agent.abilities().resumes {
+        true => "resume the thread or start the task again",
+        false => "start the task again",
+    };
+    Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
+        .hint(format!("what it wrote is kept; {again}"))
+}
+
 /// Ends a run whose supervisor is gone. The caller holds its lock.
 pub(crate) fn seal_as_lost(
     context: &mut Context,
     row: &Row,
     dir: &RunDir,
     started: Option<&StartRecord>,
+    fault: Fault,
 ) -> Result<(), TaskError> {
     let request = dir.read_request().ok().flatten();
     let around = request.as_ref().map_or(0, |request| request.within.len());
@@ -191,13 +202,6 @@ pub(crate) fn seal_as_lost(
         // What cannot be put together stays in its pieces.
         let _ = join_segments(&path, |dropped| crate::ledger::cut_line(kind, dropped));
     }
-    let again = match row.agent.abilities().resumes {
-        true => "resume the thread or start the task again",
-        false => "start the task again",
-    };
-    let fault =
-        Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
-            .hint(format!("what it wrote is kept; {again}"));
     let lost = bare(row, Outcome::Failed { fault }, clock::now());
     let mut result = RunResult { processes_ended: ended, ..lost };
     if let Some(request) = request {
@@ -246,8 +250,8 @@ fn seal(
     seal_and_finish(context, dir, &result)
 }
 
-/// Seals a run and finishes its row from what is sealed then: what somebody
-/// else had sealed before stays.
+/// Seals a run and finishes its row from the sealed record. A record that was
+/// sealed before stays.
 fn seal_and_finish(context: &mut Context, dir: &RunDir, result: &RunResult) -> Result<(), TaskError> {
     dir.seal(result).map_err(TaskError::write(dir.result()))?;
     if let Some(sealed) = dir.read_result()? {

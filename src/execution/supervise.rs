@@ -35,7 +35,13 @@ pub(crate) fn supervise(
     let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
     let dir = RunDir::at(dir);
     let Some(request) = dir.read_request()? else { return Ok(None) };
+    let is_taken_over = request.work.can_reattach() && dir.started().exists();
     let mut result = run(&env, &dir, &request, attempt, coordinate);
+    if let (true, None, Outcome::Failed { fault }) = (is_taken_over, result.started_at, &result.outcome) {
+        // We could not begin, but the work goes on without us. It stays open for another supervisor.
+        dir.log_problem(&fault.message);
+        return Ok(None);
+    }
     // Nobody else seals while we hold the lock, so a record that exists is not genuine.
     if dir.reject_result().map_err(TaskError::write(dir.result()))? {
         result.warnings.push(PLANTED.to_owned());
@@ -70,10 +76,10 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32, coordinate: Coo
     match Work::of(request, coordinate) {
         Work::Child(agent) => child::run(env, dir, request, attempt, agent, &mut listener),
         Work::Hosted(agent) => hosted::run(env, dir, request, attempt, agent, &mut listener),
-        Work::Coordinator(coordinate) => match attached::begin(dir, attempt, None) {
-            Ok(started) => coordinate(env, dir, request, &started, &mut listener),
-            Err(error) => bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
-        },
+        Work::Coordinator(coordinate) => attached::begin(dir, attempt, None)
+            .map_err(|error| storage(&error))
+            .and_then(|started| coordinate(env, dir, request, &started, &mut listener))
+            .unwrap_or_else(|fault| bare(request, attempt, Outcome::Failed { fault })),
     }
 }
 

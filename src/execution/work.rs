@@ -3,7 +3,7 @@
 use crate::agents::{self, Adapter, Agent, HostedAgent};
 use crate::execution::control::Listener;
 use crate::host::Env;
-use crate::model::{Request, RunResult};
+use crate::model::{Fault, Request, RunResult};
 use crate::runs::{RunDir, StartRecord};
 
 pub(crate) enum Work {
@@ -16,7 +16,9 @@ pub(crate) enum Work {
 }
 
 /// Coordinates the jobs of a run. A use case of a higher layer, because it submits and waits.
-pub(crate) type Coordinate = fn(&Env, &RunDir, &Request, &StartRecord, &mut Listener) -> RunResult;
+/// An error means that it could not begin.
+pub(crate) type Coordinate =
+    fn(&Env, &RunDir, &Request, &StartRecord, &mut Listener) -> Result<RunResult, Fault>;
 
 impl Work {
     pub(crate) fn of(request: &Request, coordinate: Coordinate) -> Self {

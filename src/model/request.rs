@@ -9,7 +9,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{InlineLimits, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId, Timestamp, Usage};
+use crate::model::{
+    InlineLimits, Job, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId, Timestamp, Usage,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -82,6 +84,16 @@ impl Request {
     /// The project that a task is listed under: the git root, or the working directory.
     pub(crate) fn project(&self) -> &std::path::Path {
         self.git_root.as_deref().unwrap_or(&self.cwd)
+    }
+
+    /// The idempotency key of a job of this plan.
+    pub(crate) fn job_key(&self, job: &Job) -> String {
+        format!("{}:{}", self.task_id, job.id)
+    }
+
+    /// Why the jobs of this plan are cancelled when it ends before them.
+    pub(crate) fn job_cancel_reason(&self) -> String {
+        format!("{}, which it is a job of, has ended", self.task_id)
     }
 }
 

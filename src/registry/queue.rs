@@ -58,7 +58,7 @@ impl Registry {
     }
 
     /// Gives a working task to a new supervisor, which starts it as another attempt. `None` if
-    /// somebody else was faster.
+    /// another process was faster.
     pub(crate) fn reclaim(&mut self, row: &Row, now: Timestamp) -> Result<Option<u32>, RegistryError> {
         self.transaction(|transaction| {
             let changed = transaction.execute(
@@ -68,6 +68,23 @@ impl Registry {
             )?;
             Ok((changed == 1).then_some(row.attempt + 1))
         })
+    }
+
+    /// Undoes [`reclaim`](Self::reclaim) of `row`, because no supervisor could be started.
+    pub(crate) fn undo_reclaim(&mut self, row: &Row) -> Result<(), RegistryError> {
+        self.transaction(|transaction| {
+            transaction.execute(
+                "UPDATE tasks SET attempt = ?2 WHERE id = ?1 AND attempt = ?2 + 1 AND state = 'working'",
+                params![row.id.as_str(), row.attempt],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// When a working task was last given a supervisor.
+    pub(crate) fn last_claim(&self, row: &Row) -> Result<Timestamp, RegistryError> {
+        let mut statement = self.connection.prepare_cached("SELECT updated_at FROM tasks WHERE id = ?1")?;
+        Ok(statement.query_row([row.id.as_str()], |row| row.get(0))?)
     }
 
     /// Whether a queued task can be claimed.

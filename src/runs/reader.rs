@@ -20,6 +20,10 @@ pub(crate) struct StartRecord {
     pub(crate) started_at: Timestamp,
     pub(crate) supervisor_pid: i32,
     pub(crate) boot_id: String,
+    /// The time since boot at the start, negative if the machine has booted since then. Only for work that a new
+    /// supervisor can take over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) started_up_ms: Option<i64>,
     pub(crate) kill_level: KillLevel,
     pub(crate) cgroup: Option<PathBuf>,
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 use crate::context::TaskError;
-use crate::model::Sandbox;
+use crate::model::{Request, Sandbox};
 use crate::submit::protected_paths::{self, PROTECTED_DIRS};
 use crate::submit::write_bounds::{WriteBounds, real};
 
@@ -85,6 +85,23 @@ impl Ceiling {
 }
 
 impl Caller {
+    /// Whoever made `request`. A client may have no more than that request was granted.
+    pub(crate) fn of(request: &Request) -> Self {
+        if !request.by_client {
+            return Caller::Person;
+        }
+        let writable = std::iter::once(&request.cwd).chain(&request.add_dirs).cloned();
+        let ceiling = Ceiling {
+            sandbox: request.sandbox,
+            network: request.network,
+            reads_all: true,
+            temporary: request.temporary,
+            writable: writable.collect(),
+            kept: Vec::new(),
+        };
+        Caller::Client(Client { roots: vec![request.cwd.clone()], ceiling: Some(ceiling), is_run: false })
+    }
+
     fn ceiling(&self) -> Option<&Ceiling> {
         match self {
             Caller::Person => None,

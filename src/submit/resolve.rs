@@ -181,6 +181,8 @@ impl SandboxedBy {
         let abilities = agent.abilities();
         match caller {
             _ if abilities.has_own_sandbox => SandboxedBy::Agent,
+            // Its jobs may do what the plan may do.
+            Caller::Client(_) if matches!(abilities.task, TaskText::Plan) => SandboxedBy::Agent,
             Caller::Client(_) if abilities.is_command_line() => SandboxedBy::Jail,
             Caller::Client(_) | Caller::Person => SandboxedBy::Nobody,
         }

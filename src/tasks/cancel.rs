@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use crate::context::{Context, TaskError};
-use crate::execution::{Message, control};
-use crate::execution::{pump, recover};
-use crate::host::Lock;
+use crate::execution::{ask_to_cancel, pump};
 use crate::host::clock;
 use crate::model::{State, TaskId};
 use crate::reading::{View, find, reaches_into, stopped_supervisor};
-use crate::registry::Row;
 use crate::tasks::{NextObservation, Until, view_task, wait};
 
 /// How often to check a supervisor that does not end its run. A stopped one is continued each time.
@@ -47,7 +44,7 @@ pub(crate) fn cancel(
         return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false });
     }
     let id = before.row.id.clone();
-    ask_to_cancel(context, &id, reason)?;
+    ask_to_cancel(context, &before.row, reason)?;
     pump(context)?;
     let give_up = clock::monotonic() + GIVE_UP;
     let mut urge = |views: &[View]| {
@@ -61,40 +58,6 @@ pub(crate) fn cancel(
     let waited = wait(context, std::slice::from_ref(&id), Until::AllEnded, Some(PATIENCE), &mut urge)?;
     let view = one(waited.views, &id)?;
     Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
-}
-
-/// Takes a queued task out of the queue, or asks the supervisor of a working one to end it.
-pub(crate) fn ask_to_cancel(
-    context: &mut Context,
-    id: &TaskId,
-    reason: Option<&str>,
-) -> Result<(), TaskError> {
-    let row = find(context, id.as_str())?;
-    if row.state.is_final() || cancel_waiting(context, &row, reason)? {
-        return Ok(());
-    }
-    let dir = context.dir(&row.run_id);
-    // The file is for a supervisor that does not listen yet.
-    dir.write_cancel(reason).map_err(TaskError::write(dir.cancel()))?;
-    control::send(&dir, &Message::Cancel { reason: reason.map(ToOwned::to_owned) });
-    Ok(())
-}
-
-/// Cancels a queued task. Returns `false` if it is not queued, or is just being started.
-fn cancel_waiting(context: &mut Context, row: &Row, reason: Option<&str>) -> Result<bool, TaskError> {
-    let dir = context.dir(&row.run_id);
-    if row.state != State::Pending {
-        return Ok(false);
-    }
-    // Nobody can claim it while we hold its lock.
-    let Some(_lock) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else {
-        return Ok(false);
-    };
-    let Some(now) = context.registry.task(&row.id)?.filter(|now| now.state == State::Pending) else {
-        return Ok(false);
-    };
-    recover::cancel_waiting(context, &now, reason.map(ToOwned::to_owned))?;
-    Ok(true)
 }
 
 fn one(views: Vec<View>, id: &TaskId) -> Result<View, TaskError> {

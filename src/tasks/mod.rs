@@ -14,7 +14,7 @@ mod supervise;
 mod view_task;
 mod wait;
 
-pub(crate) use cancel::{Cancelled, ask_to_cancel, cancel};
+pub(crate) use cancel::{Cancelled, cancel};
 pub(crate) use cleanup::{Cleaned, CleanupRequest, cleanup, describe_awaited};
 
 pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};

@@ -1,13 +1,16 @@
 //! A plan of jobs: its coordinator is killed wherever it stands, and its successor goes on from there. Each job is one
 //! task.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::Ordering;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::claim::claim;
 use crate::crash::{crash, with_each};
+use crate::damage::{KINDS, spoil};
 use crate::phase::Phase;
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, Submitted, wait_for};
@@ -15,7 +18,7 @@ use crate::support::kill;
 use crate::support::strace::Point;
 
 /// The plan `a`, `b` after `a`, `c`. In the steps of `a`, `GO` is a file that nobody makes.
-fn plan(phase: &Phase, steps_of_a: &[&str]) -> String {
+pub fn plan(phase: &Phase, steps_of_a: &[&str]) -> String {
     let work = phase.env.work();
     let (order, go) = (work.join("order"), work.join("go").display().to_string());
     let job = |id: &str, steps: &[&str]| {
@@ -31,7 +34,7 @@ fn plan(phase: &Phase, steps_of_a: &[&str]) -> String {
 }
 
 /// The jobs can be read about in the side files.
-fn submit(phase: &Phase, limit: u32, plan: &str) -> Submitted {
+pub fn submit(phase: &Phase, limit: u32, plan: &str) -> Submitted {
     phase.env.configure(&format!("max_concurrent = {limit}\nenv_allow = [\"FAKE_SIDE\"]\n"));
     let args = ["run", "--agent", "autopilot", "--env", "FAKE_SIDE", "--json", plan];
     phase.note(&phase.env.expect(0, &args).stdout).unwrap()
@@ -51,7 +54,7 @@ fn status(phase: &Phase, task: &Submitted, job: usize) -> Value {
 
 /// All three have run once, `b` after `a`, and each is one task.
 #[track_caller]
-fn is_complete(phase: &Phase, task: &Submitted) {
+pub fn is_complete(phase: &Phase, task: &Submitted) {
     let ran = order(phase);
     let at = |id: &str| ran.iter().position(|one| one == id);
     assert!(ran.len() == 3 && at("a") < at("b") && at("c").is_some(), "{ran:?}");
@@ -134,6 +137,30 @@ fn a_job_after_one_that_failed_is_skipped() {
     phase.close("plan with a job that fails");
 }
 
+fn kill_coordinator(phase: &Phase, task: &Submitted) {
+    let coordinator = kill::supervisor_of(&phase.env.run_dir(&task.run_id)).unwrap();
+    kill::send(coordinator, libc::SIGKILL);
+    wait_for("the coordinator to die", PATIENCE, || (!kill::alive(coordinator)).then_some(()));
+    phase.faults.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A plan whose job `a` runs until [`release`].
+pub fn running(limit: u32) -> (Phase, Submitted) {
+    let phase = Phase::new();
+    let task = submit(&phase, limit, &plan(&phase, &["await GO"]));
+    wait_for("job `a` to run", PATIENCE, || order(&phase).contains(&"a".to_owned()).then_some(()));
+    wait_for("job `c`", PATIENCE, || (status(&phase, &task, 2) != json!("waiting")).then_some(()));
+    (phase, task)
+}
+
+pub fn release(phase: &Phase) {
+    fs::write(phase.env.work().join("go"), "").unwrap();
+}
+
+fn states(phase: &Phase) -> Vec<String> {
+    phase.rows().into_iter().map(|row| row.state).collect()
+}
+
 /// Also while it has no supervisor.
 #[test]
 fn cancelling_a_plan_cancels_its_jobs() {
@@ -143,10 +170,7 @@ fn cancelling_a_plan_cancels_its_jobs() {
         wait_for("the jobs", PATIENCE, || (phase.rows().len() == 3).then_some(()));
         wait_for("job `a` to run", PATIENCE, || (!order(&phase).is_empty()).then_some(()));
         if is_killed {
-            let coordinator = kill::supervisor_of(&phase.env.run_dir(&task.run_id)).unwrap();
-            kill::send(coordinator, libc::SIGKILL);
-            wait_for("the coordinator to die", PATIENCE, || (!kill::alive(coordinator)).then_some(()));
-            phase.faults.fetch_add(1, Ordering::Relaxed);
+            kill_coordinator(&phase, &task);
         }
         phase.env.expect(0, &["cancel", &task.task_id]);
         let states: Vec<String> = phase.rows().into_iter().map(|row| row.state).collect();
@@ -154,4 +178,124 @@ fn cancelling_a_plan_cancels_its_jobs() {
         assert_eq!(order(&phase), ["a"], "`b` and `c` never ran");
         phase.close("cancelled plan");
     }
+}
+
+/// Job `b` is tried twice in that time. A write waits some ten seconds each time.
+#[test]
+fn a_plan_goes_on_when_the_registry_was_locked_for_long() {
+    let (phase, task) = running(2);
+    wait_for("job `c` to end", PATIENCE, || {
+        (status(&phase, &task, 2) == json!({ "ended": "completed" })).then_some(())
+    });
+    let holder = Connection::open(phase.env.registry()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let runs = || -> BTreeSet<_> {
+        let entries = fs::read_dir(phase.env.home().join("runs")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let mut seen = runs();
+    let before = seen.len();
+    release(&phase);
+    wait_for("the second try", PATIENCE, || {
+        seen.extend(runs());
+        (seen.len() == before + 2).then_some(())
+    });
+    holder.execute_batch("ROLLBACK").unwrap();
+    phase.env.expect(0, &["wait", &task.task_id]);
+    is_complete(&phase, &task);
+    phase.close("plan, while the registry was locked");
+}
+
+/// Cancelling it needs no configuration.
+#[test]
+fn a_coordinator_that_cannot_take_over_leaves_the_plan_to_the_next_one() {
+    for is_cancelled in [false, true] {
+        let (phase, task) = running(2);
+        kill_coordinator(&phase, &task);
+        phase.env.configure("max_concurrent = [");
+        phase.env.expect(0, &["status"]);
+        let log = phase.env.run_dir(&task.run_id).join("supervisor.log");
+        wait_for("the coordinator to give up", PATIENCE, || {
+            fs::read_to_string(&log).ok()?.contains("config.toml").then_some(())
+        });
+        assert_eq!(phase.row(&task).state, "working");
+        if is_cancelled {
+            phase.env.expect(0, &["cancel", &task.task_id]);
+            assert_eq!(states(&phase), ["cancelled", "cancelled", "completed"]);
+        } else {
+            phase.limit(1);
+            release(&phase);
+            phase.env.expect(0, &["wait", &task.task_id]);
+            is_complete(&phase, &task);
+        }
+        phase.close("plan that could not be taken over");
+    }
+}
+
+#[test]
+fn a_plan_goes_on_when_its_records_are_spoiled() {
+    for file in ["started.json", "plan.json"] {
+        let (phase, task) = running(2);
+        kill_coordinator(&phase, &task);
+        spoil(&phase, &task, file, KINDS[0]);
+        release(&phase);
+        phase.env.expect(0, &["wait", &task.task_id]);
+        is_complete(&phase, &task);
+        phase.close(&format!("plan with a spoiled {file}"));
+    }
+}
+
+#[test]
+fn a_plan_that_is_given_up_cancels_its_jobs() {
+    let (phase, task) = running(1);
+    kill_coordinator(&phase, &task);
+    phase.use_up_supervisors(&task);
+    let told = phase.env.expect(1, &["wait", &task.task_id]).stdout;
+    assert!(told.contains("error: LOST") && told.contains("its jobs were cancelled"), "{told}");
+    wait_for("the jobs to end", PATIENCE, || {
+        (states(&phase) == ["failed", "cancelled", "cancelled"]).then_some(())
+    });
+    phase.close("plan that was given up");
+}
+
+/// The job was accepted, and `plan.json` does not say so.
+#[test]
+fn a_job_that_was_not_recorded_is_found_after_a_default_has_changed() {
+    let (phase, task) = killed_at(&writes()[0], &["say one", "exit 0"]);
+    phase.env.configure("max_concurrent = 1\nhard_timeout_s = 1234\n");
+    phase.env.expect(0, &["wait", &task.task_id]);
+    is_complete(&phase, &task);
+    phase.close("plan, after a default has changed");
+}
+
+#[test]
+fn a_job_that_ended_before_it_was_cancelled_is_not_told_as_cancelled() {
+    let (phase, task) = running(2);
+    let coordinator = kill::supervisor_of(&phase.env.run_dir(&task.run_id)).unwrap();
+    kill::send(coordinator, libc::SIGSTOP);
+    wait_for("it to stop", PATIENCE, || (kill::state(coordinator) == Some(b'T')).then_some(()));
+    release(&phase);
+    wait_for("job `a` to end", PATIENCE, || {
+        (states(&phase) == ["working", "completed", "completed"]).then_some(())
+    });
+    phase.env.expect(0, &["cancel", &task.task_id]);
+    assert_eq!(status(&phase, &task, 0), json!({ "ended": "completed" }));
+    assert_eq!(status(&phase, &task, 1), json!("waiting"));
+    phase.close("plan, cancelled after a job has ended");
+}
+
+/// Commands of a client must run in a sandbox, and only if the configuration allows it.
+#[test]
+fn the_jobs_of_a_plan_may_do_no_more_than_whoever_asked_for_it() {
+    let (phase, task) = waiting(&["exit 0"]);
+    let path = phase.env.run_dir(&task.run_id).join("request.json");
+    let mut request: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    request["by_client"] = true.into();
+    fs::write(&path, request.to_string()).unwrap();
+    phase.limit(1);
+    phase.env.expect(1, &["wait", &task.task_id]);
+    let refused = "the agent `command` is not offered to clients";
+    assert_eq!(status(&phase, &task, 0), json!({ "skipped": refused }));
+    assert_eq!((order(&phase).len(), phase.rows().len()), (0, 1));
+    phase.close("plan of a client");
 }

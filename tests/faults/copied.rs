@@ -3,12 +3,16 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::coordinator;
 use crate::descendants::levels;
+use crate::hosted::Cloud;
 use crate::phase::Phase;
 use crate::support::agent::playing;
+use crate::support::checker;
 use crate::support::env::{PATIENCE, Submitted, TestEnv, wait_for};
 use crate::support::kill;
 
@@ -131,6 +135,48 @@ fn a_copy_in_the_place_of_the_original_ends_none_of_its_runs() {
         assert_eq!(phase.env.await_final(&task.task_id), "cancelled");
         assert!(!kill::alive(agent));
     }
+}
+
+/// Nobody in the copy goes on with it.
+#[test]
+fn the_copy_of_a_home_leaves_a_hosted_job_to_the_original() {
+    let cloud = Cloud::new("PENDING");
+    let task = cloud.submit(&[]);
+    cloud.await_submission(&task);
+    let copy = TestEnv::with_home(copy(cloud.phase.env.home()));
+    // The copy cannot end its copy of the run, so far.
+    let sealed = copy.run_dir(&task.run_id).join("result.json");
+    symlink("result.json", &sealed).unwrap();
+    fs::create_dir(sealed.with_extension("json.damaged")).unwrap();
+    copy.expect(0, &["status"]);
+    assert_eq!(checker::rows(&copy.registry()).unwrap()[0].attempt, 1, "the copy started a supervisor");
+    fs::remove_file(sealed).unwrap();
+    is_left(&copy, &cloud.phase, &task);
+    cloud.enter("READY");
+    assert_eq!(cloud.wait(&task).code, Some(0));
+    assert_eq!(cloud.accepted(), 1);
+    cloud.is_complete(&task);
+    cloud.close("copied home with a hosted job");
+}
+
+#[test]
+fn the_copy_of_a_home_leaves_a_plan_to_the_original() {
+    let (phase, task) = coordinator::running(2);
+    let copy = TestEnv::with_home(copy(phase.env.home()));
+    is_left(&copy, &phase, &task);
+    coordinator::release(&phase);
+    phase.env.expect(0, &["wait", &task.task_id]);
+    coordinator::is_complete(&phase, &task);
+    phase.close("copied home with a plan");
+}
+
+#[track_caller]
+fn is_left(copy: &TestEnv, phase: &Phase, task: &Submitted) {
+    copy.expect(0, &["status"]);
+    let told = copy.expect(5, &["results", &task.task_id]).stdout;
+    assert!(told.contains(&format!("copy of `{}`", phase.env.home().display())), "{told}");
+    assert_eq!(kill::supervisors(copy.home()), [], "the copy started a supervisor");
+    assert!(kill::supervisor_of(&phase.env.run_dir(&task.run_id)).is_some());
 }
 
 fn check_moved(moved: impl Fn(&Path, &Path)) {

@@ -13,11 +13,11 @@ use crate::support::kill;
 
 /// What a shell does to put something else in the place of `$f`. The first two
 /// do it in one step.
-const KINDS: [&str; 4] =
+pub const KINDS: [&str; 4] =
     ["echo '{\"version\": 1, ' >$f", ": >$f", "rm -f $f; mkdir -m 700 $f", "rm -f $f; mkfifo -m 600 $f"];
 
-/// Spoils a file of a run that waits.
-fn spoil(phase: &Phase, task: &Submitted, file: &str, how: &str) {
+/// Spoils a file of a run that nobody writes to.
+pub fn spoil(phase: &Phase, task: &Submitted, file: &str, how: &str) {
     let path = phase.env.run_dir(&task.run_id).join(file);
     let mut command = std::process::Command::new("/bin/sh");
     command.args(["-c", &format!("umask 077; f={}; {how}", path.display())]);

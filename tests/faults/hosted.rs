@@ -5,12 +5,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::claim::claim;
 use crate::crash::{crash, with_each};
+use crate::damage::{KINDS, spoil};
+use crate::launch::look_denied;
 use crate::phase::Phase;
 use crate::support::env::{PATIENCE, Ran, Submitted, finish, wait_for};
 use crate::support::kill;
@@ -21,14 +23,14 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(120);
 const DIFF: &str = "diff --git a/x b/x\n+more\n";
 
 /// A home with a stand-in for `codex cloud` on its `PATH`.
-struct Cloud {
-    phase: Phase,
+pub struct Cloud {
+    pub phase: Phase,
     dir: PathBuf,
 }
 
 impl Cloud {
     /// All jobs of the service are in this state.
-    fn new(state: &str) -> Cloud {
+    pub fn new(state: &str) -> Cloud {
         let phase = Phase::new();
         let program = phase.env.root().join("bin/codex");
         fs::write(&program, include_str!("../support/codex_cloud.sh")).unwrap();
@@ -40,7 +42,7 @@ impl Cloud {
         Cloud { phase, dir }
     }
 
-    fn submit(&self, options: &[&str]) -> Submitted {
+    pub fn submit(&self, options: &[&str]) -> Submitted {
         let args =
             [&["run", "--agent", "codex_cloud", "--env-id", "e", "--json"], options, &["do it"]].concat();
         let mut command = self.phase.env.command(&args);
@@ -73,13 +75,18 @@ impl Cloud {
         self.phase.faults.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn await_submission(&self, task: &Submitted) {
+    /// All jobs of the service are in this state from now on.
+    pub fn enter(&self, state: &str) {
+        fs::write(self.dir.join("state"), state).unwrap();
+    }
+
+    pub fn await_submission(&self, task: &Submitted) {
         let remote = self.phase.env.run_dir(&task.run_id).join("remote.json");
         let is_known = || fs::read_to_string(&remote).ok()?.contains("task_e_").then_some(());
         wait_for("the submission to be recorded", PATIENCE, is_known);
     }
 
-    fn wait(&self, task: &Submitted) -> Ran {
+    pub fn wait(&self, task: &Submitted) -> Ran {
         finish(self.phase.env.command(&["wait", &task.task_id]), LONGEST_SEARCH)
     }
 
@@ -89,7 +96,7 @@ impl Cloud {
     }
 
     /// How many jobs the service accepted.
-    fn accepted(&self) -> usize {
+    pub fn accepted(&self) -> usize {
         fs::read_dir(self.dir.join("tasks")).unwrap().count()
     }
 
@@ -101,7 +108,7 @@ impl Cloud {
 
     /// The job has been done, and what it changed is here.
     #[track_caller]
-    fn is_complete(&self, task: &Submitted) {
+    pub fn is_complete(&self, task: &Submitted) {
         let dir = self.phase.env.run_dir(&task.run_id);
         assert_eq!(self.phase.row(task).state, "completed");
         assert_eq!(fs::read_to_string(dir.join("changes.diff")).unwrap(), DIFF);
@@ -109,7 +116,7 @@ impl Cloud {
     }
 
     #[track_caller]
-    fn close(self, what: &str) {
+    pub fn close(self, what: &str) {
         let left: Vec<_> = fs::read_dir(self.phase.env.work()).unwrap().collect();
         assert!(left.is_empty(), "written into the user's directory: {left:?}");
         self.phase.close(what);
@@ -271,4 +278,100 @@ fn a_refusal_of_the_program_fails_the_job() {
     }
     assert_eq!(cloud.accepted(), 0);
     cloud.close("refused hosted jobs");
+}
+
+/// A job that is at the service, and nobody polls it.
+fn orphaned(options: &[&str]) -> (Cloud, Submitted) {
+    let cloud = Cloud::new("PENDING");
+    let task = cloud.submit(options);
+    cloud.await_submission(&task);
+    cloud.kill(&task);
+    (cloud, task)
+}
+
+#[track_caller]
+fn ends_well(cloud: Cloud, task: &Submitted, what: &str) {
+    cloud.enter("READY");
+    let waited = cloud.wait(task);
+    assert_eq!(waited.code, Some(0), "{what}: {}{}", waited.stdout, waited.stderr);
+    cloud.is_complete(task);
+    assert_eq!((cloud.accepted(), cloud.calls("exec")), (1, 1), "{what}");
+    cloud.close(what);
+}
+
+#[test]
+fn supervisors_that_die_at_once_are_replaced_ever_more_slowly() {
+    let (cloud, task) = orphaned(&[]);
+    let began = Instant::now();
+    // One, two and four seconds come after the second, third and fourth.
+    wait_for("the fifth supervisor", PATIENCE, || {
+        cloud.phase.env.expect(0, &["status"]);
+        if kill::supervisor_of(&cloud.phase.env.run_dir(&task.run_id)).is_some() {
+            cloud.kill(&task);
+        }
+        (cloud.phase.row(&task).attempt >= 5).then_some(())
+    });
+    assert!(began.elapsed() >= Duration::from_secs(6), "{:?}", began.elapsed());
+    ends_well(cloud, &task, "hosted job whose supervisors die at once");
+}
+
+#[test]
+fn a_supervisor_that_could_not_be_started_does_not_count() {
+    let (cloud, task) = orphaned(&[]);
+    for _ in 0..3 {
+        look_denied(&cloud.phase, "1+");
+        let row = cloud.phase.row(&task);
+        assert_eq!((row.state.as_str(), row.attempt), ("working", 1));
+    }
+    ends_well(cloud, &task, "hosted job without a supervisor");
+}
+
+/// Its directory cannot be used for a while.
+#[test]
+fn a_supervisor_that_cannot_take_over_leaves_the_job_to_the_next_one() {
+    let (cloud, task) = orphaned(&[]);
+    let scratch = cloud.phase.env.run_dir(&task.run_id).join("scratch");
+    fs::remove_dir_all(&scratch).unwrap();
+    fs::write(&scratch, "").unwrap();
+    cloud.phase.env.expect(0, &["status"]);
+    wait_for("the supervisor to give up", PATIENCE, || {
+        let log = fs::read_to_string(scratch.with_file_name("supervisor.log")).ok()?;
+        log.contains("failed to write the run directory").then_some(())
+    });
+    assert_eq!(cloud.phase.row(&task).state, "working");
+    fs::remove_file(&scratch).unwrap();
+    ends_well(cloud, &task, "hosted job that could not be taken over");
+}
+
+#[test]
+fn a_job_whose_start_record_is_spoiled_goes_on() {
+    for how in KINDS {
+        let (cloud, task) = orphaned(&[]);
+        spoil(&cloud.phase, &task, "started.json", how);
+        ends_well(cloud, &task, &format!("hosted job with a spoiled start record: {how}"));
+    }
+}
+
+#[test]
+fn a_job_that_is_given_up_says_where_the_service_has_it() {
+    let (cloud, task) = orphaned(&[]);
+    cloud.phase.use_up_supervisors(&task);
+    let waited = cloud.wait(&task);
+    assert_eq!(waited.code, Some(1), "{}{}", waited.stdout, waited.stderr);
+    assert!(waited.stdout.contains("error: LOST"), "{}", waited.stdout);
+    let address = "the service still has the job: https://chatgpt.com/codex/tasks/task_e_1";
+    assert!(waited.stdout.contains(address), "{}", waited.stdout);
+    cloud.close("hosted job that was given up");
+}
+
+/// As if the wall clock had been set forward by years since it started.
+#[test]
+fn the_hard_limit_does_not_depend_on_the_wall_clock() {
+    let (cloud, task) = orphaned(&["--hard", "300"]);
+    let path = cloud.phase.env.run_dir(&task.run_id).join("started.json");
+    let mut started: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let at = started["started_at"].as_str().unwrap();
+    started["started_at"] = format!("2025{}", &at[4..]).into();
+    fs::write(&path, started.to_string()).unwrap();
+    ends_well(cloud, &task, "hosted job and a clock that was set");
 }

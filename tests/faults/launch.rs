@@ -73,7 +73,8 @@ fn denied(which: &str) -> [String; 7] {
     [PROGRAM, "-qq", "-o", "/dev/null", "-e", &inject, "--"].map(str::to_owned)
 }
 
-fn look_denied(phase: &Phase, which: &str) {
+/// Looks at the tasks from a process that is denied the `which` processes it wants to start.
+pub fn look_denied(phase: &Phase, which: &str) {
     let ran = under(&denied(which), |tracer| phase.env.command_under(tracer, &["status"]));
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     phase.faults.fetch_add(1, Ordering::Relaxed);

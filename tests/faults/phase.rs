@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::support::checker::{self, Figures, Row};
@@ -65,6 +66,14 @@ impl Phase {
 
     pub fn row(&self, task: &Submitted) -> Row {
         self.rows().into_iter().find(|row| row.id == task.task_id).unwrap()
+    }
+
+    /// The task's next supervisor is one too many.
+    pub fn use_up_supervisors(&self, task: &Submitted) {
+        let connection = Connection::open(self.env.registry()).unwrap();
+        connection.busy_timeout(env::PATIENCE).unwrap();
+        let used = "UPDATE tasks SET attempt = 200, updated_at = 0 WHERE id = ?1 AND state = 'working'";
+        assert_eq!(connection.execute(used, [&task.task_id]).unwrap(), 1);
     }
 
     /// The points of a run of `args` that strace can find again.
