@@ -266,11 +266,9 @@ pub(crate) fn bare(row: &Row, outcome: Outcome, now: Timestamp) -> RunResult {
 pub(crate) fn finish(context: &mut Context, result: &RunResult) -> Result<bool, TaskError> {
     let dir = context.dir(&result.run_id);
     dir.delete_env().map_err(TaskError::write(dir.env()))?;
-    let age = i64::try_from(context.config.retention_age().as_millis()).unwrap_or(i64::MAX);
-    let keep_until = Timestamp::from_millis(result.finished_at.as_millis().saturating_add(age));
     // A sealed run is claimed by nobody: the attempt that we read is the last.
     match context.registry.task(&result.task_id)? {
-        Some(row) => Ok(context.registry.finish(result, row.attempt, keep_until)?),
+        Some(row) => Ok(context.registry.finish(result, row.attempt)?),
         None => Ok(false),
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::recover;
 use crate::host::Env;
@@ -33,14 +34,15 @@ pub(crate) struct Mended {
 
 pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
     let home = Home::open(env)?;
-    match Registry::open(&home) {
+    let kept_for = Config::load(env).unwrap_or_default().retention_age();
+    match Registry::open(&home, kept_for) {
         // A registry from a newer version is not damaged: that version is using it.
         Err(error @ RegistryError::Newer { .. }) => return Err(error.into()),
         // Other processes may be writing to it right now.
         Ok(registry) if registry.is_sound() => {}
         Ok(_) | Err(_) => {
             set_aside(&home)?;
-            return Ok(Rebuilt::Anew { tasks: count(&Registry::open(&home)?)? });
+            return Ok(Rebuilt::Anew { tasks: count(&Registry::open(&home, kept_for)?)? });
         }
     }
     mend(&mut Context::open_to_look(env.clone())?)
