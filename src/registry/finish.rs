@@ -12,11 +12,7 @@ impl Registry {
     /// Finishes the row from the sealed result, which is the only one of its run, whichever attempt
     /// wrote it. Has no effect on a final row or if `attempt` is no longer the row's. Returns
     /// whether it did anything.
-    pub(crate) fn finish(
-        &mut self,
-        result: &RunResult,
-        attempt: u32,
-    ) -> Result<bool, RegistryError> {
+    pub(crate) fn finish(&mut self, result: &RunResult, attempt: u32) -> Result<bool, RegistryError> {
         let dir = RunDir::at(self.home().run(&result.run_id));
         let kept_for = self.kept_for;
         self.transaction(|transaction| finish(transaction, &dir, result, attempt, kept_for))

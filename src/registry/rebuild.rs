@@ -120,11 +120,17 @@ fn restore(
     let works = started.is_some() || result.is_some() || is_held;
     let state = if works { State::Working } else { State::Pending };
     insert(connection, &request, &fingerprint, state)?;
-    let attempt = result.as_ref().map(|result| result.attempt).or(started.map(|started| started.attempt));
+    let attempt =
+        result.as_ref().map(|result| result.attempt).or(started.as_ref().map(|started| started.attempt));
     let attempt = attempt.unwrap_or(0);
     connection.execute(
-        "UPDATE tasks SET attempt = ?2, pinned = ?3 WHERE id = ?1",
-        params![request.task_id.as_str(), attempt, dir.pin().exists()],
+        "UPDATE tasks SET attempt = ?2, pinned = ?3, started_at = ?4 WHERE id = ?1",
+        params![
+            request.task_id.as_str(),
+            attempt,
+            dir.pin().exists(),
+            started.map(|started| started.started_at)
+        ],
     )?;
     if let Some(result) = result {
         finish::finish(connection, dir, &result, attempt, kept_for)?;

@@ -92,7 +92,8 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
 }
 
 fn database(home: &Home, kept_for: Duration) -> Check {
-    match Registry::open(home, kept_for).and_then(|registry| Ok((registry.count()?, registry.differences()?))) {
+    match Registry::open(home, kept_for).and_then(|registry| Ok((registry.count()?, registry.differences()?)))
+    {
         Ok((tasks, differences)) => {
             let found = format!("{tasks} tasks, SQLite {}", rusqlite::version());
             let (runs, rows) = (differences.runs_without_row, differences.rows_without_run.len());

@@ -11,8 +11,8 @@ use crate::host::Home;
 use crate::host::Lock;
 use crate::host::{Env, env};
 use crate::model::{
-    AgentName, Event, FailureCode, Fault, KillLevel, Outcome, POLL_FREQUENCY_MS, PlanStep, Request, RunId, RunResult,
-    State, TaskId, Timestamp, WorkKind,
+    AgentName, Event, FailureCode, Fault, KillLevel, Outcome, POLL_FREQUENCY_MS, PlanStep, Request, RunId,
+    RunResult, State, TaskId, Timestamp, WorkKind,
 };
 use crate::progress::Reducer;
 use crate::runs::{RunDir, StartRecord};
@@ -420,7 +420,11 @@ fn what_is_written_after_a_removal_is_in_the_new_registry() {
         assert_eq!(other.after(0, 9).unwrap().len(), 2, "{names:?}");
         drop(other);
         fixture.finish(&numbered(2, None), 0, Outcome::Completed);
-        assert_eq!(Registry::open(&fixture.home, KEPT_FOR).unwrap().finished(None, 9).unwrap().len(), 1, "{names:?}");
+        assert_eq!(
+            Registry::open(&fixture.home, KEPT_FOR).unwrap().finished(None, 9).unwrap().len(),
+            1,
+            "{names:?}"
+        );
     }
 }
 
@@ -604,7 +608,8 @@ fn hosted_work_is_named_as_its_service_names_it() {
     let _held = fixture.submit(&request, 1);
     let result = half_done(&fixture.home, &request);
     let dir = RunDir::at(fixture.home.run(&request.run_id));
-    let remote = serde_json::json!({ "version": 1, "state": "submitted", "job": { "id": "task_e_1", "url": null } });
+    let remote =
+        serde_json::json!({ "version": 1, "state": "submitted", "job": { "id": "task_e_1", "url": null } });
     dir.write_state(&dir.remote(), &remote).unwrap();
     assert!(fixture.registry.finish(&result, 1).unwrap());
     assert_eq!(fixture.columns(&request, ["origin", "external_id"]), [text("cloud"), text("task_e_1")]);
