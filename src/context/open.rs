@@ -36,10 +36,11 @@ impl Context {
         let home = Home::open(&env)?;
         let registry = match kept.filter(|kept| kept.is_of(&home)) {
             Some(mut kept) => {
+                kept.kept_for = config.retention_age();
                 kept.reopen_if_replaced()?;
                 kept
             }
-            None => Registry::open(&home)?,
+            None => Registry::open(&home, config.retention_age())?,
         };
         let place = std::env::current_dir().unwrap_or_default();
         Ok(Self { env, place, scope: SearchScope::Everywhere, config, home, registry })
@@ -60,6 +61,7 @@ impl Context {
     /// Rereads the configuration; one that cannot be read changes nothing.
     pub(crate) fn refresh(&mut self) {
         if let Ok(config) = Config::load(&self.env) {
+            self.registry.kept_for = config.retention_age();
             self.config = config;
         }
     }

@@ -214,12 +214,13 @@ pub(crate) fn seal_as_lost(
 /// Makes the evidence that the supervisor did not come to, and notes what else
 /// the agent had told.
 fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
-    let Some(RecoveredRun { told, verdict }) = complete_ledger(dir, request) else { return };
+    let Some(RecoveredRun { told, progress, verdict }) = complete_ledger(dir, request) else { return };
     // What its supervisor saw with its own eyes is better than what we can.
     let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
     // Trouble with it costs the evidence, never the end of the run.
     result.evidence =
         there || Watch::resume(&context.env, dir, request).end(request, told, &result.outcome).is_ok();
+    result.progress = progress;
     let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
     result.thread_id = thread_id;
     result.model = model;
@@ -237,12 +238,16 @@ fn seal(
     let started_at = started.map(|started| started.started_at);
     let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
     let stream = |bytes| crate::model::StreamTotals { bytes, ..Default::default() };
+    let written = dir.read_progress();
+    let events = |progress: &Option<Progress>| progress.as_ref().map(|progress| progress.counters.events);
+    // Of a stream beyond its limit, the supervisor had counted what is no longer there.
+    let progress = if events(&written) > events(&result.progress) { written } else { result.progress };
     let result = RunResult {
         started_at,
         duration_ms: started_at.map_or(0, |at| result.finished_at.millis_since(at)),
         thread_id: dir.read_thread().or(result.thread_id),
         // When it might have ended is of no interest any more.
-        progress: dir.read_progress().map(|progress| Progress { eta: None, question: None, ..progress }),
+        progress: progress.map(|progress| Progress { eta: None, question: None, ..progress }),
         stdout: stream(length(dir.events()) + length(dir.stdout())),
         stderr: stream(length(dir.stderr())),
         ..result
@@ -270,11 +275,9 @@ pub(crate) fn bare(row: &Row, outcome: Outcome, now: Timestamp) -> RunResult {
 pub(crate) fn finish(context: &mut Context, result: &RunResult) -> Result<bool, TaskError> {
     let dir = context.dir(&result.run_id);
     dir.delete_env().map_err(TaskError::write(dir.env()))?;
-    let age = i64::try_from(context.config.retention_age().as_millis()).unwrap_or(i64::MAX);
-    let keep_until = Timestamp::from_millis(result.finished_at.as_millis().saturating_add(age));
     // A sealed run is claimed by nobody: the attempt that we read is the last.
     match context.registry.task(&result.task_id)? {
-        Some(row) => Ok(context.registry.finish(result, row.attempt, keep_until)?),
+        Some(row) => Ok(context.registry.finish(result, row.attempt)?),
         None => Ok(false),
     }
 }

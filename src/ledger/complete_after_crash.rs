@@ -9,9 +9,9 @@ use crate::agents::{self, AgentEnd, Reader, Verdict};
 use crate::evidence::{Printed, judge};
 use crate::host::{files, open_beneath};
 use crate::ledger::ledger_files::LedgerFiles;
-use crate::ledger::read;
+use crate::ledger::read::{self, Replayed};
 use crate::ledger::write::EditsAndRefusals;
-use crate::model::{Exit, Request};
+use crate::model::{Exit, Progress, Request};
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor::LineSplitter;
@@ -22,6 +22,8 @@ const TAIL: u64 = 64 << 10;
 
 pub(crate) struct RecoveredRun {
     pub(crate) told: EditsAndRefusals,
+    /// Where its events end; absent without events.
+    pub(crate) progress: Option<Progress>,
     /// What the agent reported about the run. How its process ended is unknown.
     pub(crate) verdict: Verdict,
 }
@@ -32,9 +34,9 @@ pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> Option<Recover
     let mut reader = agents::reader(request, &prompts::render(request))?;
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
-    let told = match dir.events().exists() {
+    let (told, progress) = match dir.events().exists() {
         true => of_events(dir, request, reader.as_mut()),
-        false => of_command(dir, request),
+        false => (of_command(dir, request), None),
     };
     // A stream that cannot be read adds nothing.
     let _ = each_line(&dir.stderr(), request.max_stream_bytes, |line| reader.stderr_line(line));
@@ -45,18 +47,22 @@ pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> Option<Recover
         last_error: plain::last_line(&String::from_utf8_lossy(&stderr)).unwrap_or_default(),
         last_message: None,
     });
-    Some(RecoveredRun { told, verdict })
+    Some(RecoveredRun { told, progress, verdict })
 }
 
 /// Has `reader` read all events, also where nothing can be written.
-fn of_events(dir: &RunDir, request: &Request, reader: &mut dyn Reader) -> EditsAndRefusals {
+fn of_events(
+    dir: &RunDir,
+    request: &Request,
+    reader: &mut dyn Reader,
+) -> (EditsAndRefusals, Option<Progress>) {
     let pages = LedgerFiles::resume(dir, request).unwrap_or_else(LedgerFiles::unwritable);
     match read::replay(dir, request, reader, pages) {
-        Ok((pages, told)) => {
+        Ok(Replayed { pages, told, progress }) => {
             pages.finish(dir);
-            told
+            (told, Some(progress))
         }
-        Err(_) => EditsAndRefusals::default(),
+        Err(_) => (EditsAndRefusals::default(), None),
     }
 }
 

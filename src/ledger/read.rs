@@ -15,7 +15,8 @@ use crate::ledger::complete_after_crash::each_line;
 use crate::ledger::output_stream;
 use crate::ledger::output_stream::cut_line;
 use crate::ledger::write::{EditsAndRefusals, LedgerSink, LedgerWriter};
-use crate::model::{Exit, ItemStatus, Request, Stdout};
+use crate::model::{Exit, ItemStatus, Progress, Request, Stdout, Timestamp};
+use crate::progress::Reducer;
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor;
@@ -155,9 +156,16 @@ fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<RebuiltLedger> {
         return Ok(RebuiltLedger { entries: entries.into_iter().collect(), ..pages });
     }
     match agents::reader(request, &prompts::render(request)) {
-        Some(mut reader) => replay(dir, request, reader.as_mut(), pages).map(|(pages, _)| pages),
+        Some(mut reader) => replay(dir, request, reader.as_mut(), pages).map(|replayed| replayed.pages),
         None => Ok(pages),
     }
+}
+
+/// What the events of a run say when they are read again.
+pub(crate) struct Replayed<P> {
+    pub(crate) pages: P,
+    pub(crate) told: EditsAndRefusals,
+    pub(crate) progress: Progress,
 }
 
 /// Writes ledger and transcript again from the events of a run that is over, which `reader` reads. Commands
@@ -167,13 +175,20 @@ pub(crate) fn replay<P: LedgerSink>(
     request: &Request,
     reader: &mut dyn Reader,
     pages: P,
-) -> io::Result<(P, EditsAndRefusals)> {
+) -> io::Result<Replayed<P>> {
     let mut writer = LedgerWriter::new(request, pages);
+    let mut reducer = Reducer::new();
+    // Only the time of the last one is known.
+    let at = files::modified_at(&dir.events()).unwrap_or(Timestamp::EARLIEST);
     each_line(&dir.events(), request.max_stream_bytes, |line| {
         let reading = reader.line(line);
-        reading.events.iter().for_each(|event| writer.event(event, reading.printed_by(event), None));
+        for event in &reading.events {
+            reducer.apply(event, at);
+            writer.event(event, reading.printed_by(event), None);
+        }
     })?;
-    Ok(writer.finish(None))
+    let (pages, told) = writer.finish(None);
+    Ok(Replayed { pages, told, progress: reducer.snapshot() })
 }
 
 /// The command of a run that is a single command, which has not ended.

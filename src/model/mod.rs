@@ -26,7 +26,7 @@ pub(crate) use inline_limits::InlineLimits;
 pub(crate) use limits::{Limit, Limits};
 pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
 pub(crate) use plan::{BadPlan, Job, Plan};
-pub(crate) use progress::{Counters, Eta, Phase, Progress, RunningCommand};
+pub(crate) use progress::{Counters, Eta, POLL_FREQUENCY_MS, Phase, Progress, RunningCommand};
 pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, WorkKind};
 pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use state::State;

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{PlanStep, Timestamp};
 
+/// How long to wait before asking for a task's state again. Waiting for it is cheaper.
+pub(crate) const POLL_FREQUENCY_MS: u32 = 15_000;
+
 /// The content of `progress.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Progress {

@@ -18,6 +18,9 @@ pub(crate) struct RunResult {
     pub(crate) duration_ms: u64,
     pub(crate) exit: Option<Exit>,
     pub(crate) thread_id: Option<String>,
+    /// The thread that the run resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_thread_id: Option<String>,
     pub(crate) model: Option<String>,
     /// Usage of this run.
     pub(crate) usage: Option<Usage>,
@@ -35,6 +38,9 @@ pub(crate) struct RunResult {
     /// Whether `evidence.json` was written, so that its loss can be detected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) evidence: bool,
+    /// The other files of the run, relative to its directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) artifacts: Vec<String>,
 }
 
 impl RunResult {
@@ -65,6 +71,7 @@ impl RunResult {
             duration_ms: 0,
             exit: None,
             thread_id: None,
+            parent_thread_id: None,
             model: None,
             usage: None,
             usage_total: None,
@@ -76,6 +83,7 @@ impl RunResult {
             stderr: StreamTotals::default(),
             processes_ended: 0,
             evidence: false,
+            artifacts: Vec::new(),
         }
     }
 

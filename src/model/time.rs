@@ -45,6 +45,11 @@ impl Timestamp {
         format!("{}{millis:03}", civil.strftime("%Y-%m-%d_%H%M%S"))
     }
 
+    /// The stamp in the name of a capture: `2026-11-15T09-30-00`.
+    pub(crate) fn capture_stamp(self) -> String {
+        self.civil().0.strftime("%Y-%m-%dT%H-%M-%S").to_string()
+    }
+
     fn civil(self) -> (jiff::civil::DateTime, i64) {
         // Clamped to valid values, so the conversion cannot fail.
         let clamped = self.0.clamp(0, 253_402_300_799_000);

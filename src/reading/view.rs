@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::context::{Context, MissingOutput, TaskError, missing_output, one_line};
 use crate::evidence::Evidence;
 use crate::host::{clock, lock};
-use crate::model::{Counters, Phase, Progress, Request, RunResult, State};
+use crate::model::{Counters, Phase, Progress, Request, RunResult, State, Timestamp};
 use crate::reading::stopped_supervisor;
 use crate::registry::{Row, TaskMatch, TaskReference};
 use crate::runs::{ReadError, RunDir};
@@ -93,11 +93,12 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     let mut damaged = Vec::new();
     let is_over = row.state.is_final() || !is_alive(&dir);
     let result = if is_over { readable(dir.read_result(), &mut damaged) } else { None };
+    let request = readable(dir.read_request(), &mut damaged);
     let row = match &result {
         Some(result) => sealed(row, result),
-        None => row,
+        None if row.state.is_final() => row,
+        None => Row { started_at: started_at(&row, &dir, request.is_some()), ..row },
     };
-    let request = readable(dir.read_request(), &mut damaged);
     let progress = result.as_ref().and_then(|result| result.progress.clone());
     let progress = progress.or_else(|| dir.read_progress()).or_else(|| at_work(&dir, row.state));
     // Supervisors do not open the registry, so only the progress tells that the agent asks. If the supervisor died,
@@ -137,6 +138,15 @@ fn sealed(row: Row, result: &RunResult) -> Row {
         usage_total: result.usage_total,
         unread: true,
         ..row
+    }
+}
+
+/// When the agent of an unfinished task started. Its row only has the time of the claim.
+fn started_at(row: &Row, dir: &RunDir, is_there: bool) -> Option<Timestamp> {
+    match dir.read_started() {
+        Ok(Some(started)) => Some(started.started_at),
+        Ok(None) if is_there => None,
+        Ok(None) | Err(_) => row.started_at,
     }
 }
 

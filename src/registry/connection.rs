@@ -21,6 +21,8 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 pub(crate) struct Registry {
     pub(super) connection: Connection,
     home: Home,
+    /// How long results are kept, as configured.
+    pub(crate) kept_for: Duration,
     /// The open files, whatever their paths lead to later.
     files: RegistryFiles,
     was_replaced: bool,
@@ -87,23 +89,23 @@ impl From<rusqlite::Error> for RegistryError {
 impl Registry {
     /// Opens the registry and creates or migrates it if needed. A new registry in a home with runs
     /// is filled from their directories.
-    pub(crate) fn open(home: &Home) -> Result<Self, RegistryError> {
+    pub(crate) fn open(home: &Home, kept_for: Duration) -> Result<Self, RegistryError> {
         if rusqlite::version_number() < OLDEST_SQLITE {
             return Err(RegistryError::OldLibrary(rusqlite::version()));
         }
         if recreate::is_whole(&home.registry()) {
-            return Self::connect(home);
+            return Self::connect(home, kept_for);
         }
         let _making = recreate::exclusive(home)?;
         // Another process may have created it meanwhile.
         if !recreate::is_whole(&home.registry()) {
-            recreate::make(home)?;
+            recreate::make(home, kept_for)?;
         }
-        Self::connect(home)
+        Self::connect(home, kept_for)
     }
 
     /// Opens the existing files.
-    fn connect(home: &Home) -> Result<Self, RegistryError> {
+    fn connect(home: &Home, kept_for: Duration) -> Result<Self, RegistryError> {
         let path = home.registry();
         let has_log = fs::metadata(file_identity::log(&path)).is_ok_and(|log| log.len() > 0);
         let open = || -> Result<_, RegistryError> {
@@ -116,7 +118,7 @@ impl Registry {
             Ok((connection, found))
         };
         let ((connection, found), files) = file_identity::opened(&path, open)?;
-        let mut registry = Self { connection, home: home.clone(), files, was_replaced: false };
+        let mut registry = Self { connection, home: home.clone(), kept_for, files, was_replaced: false };
         if !has_log {
             // Sync the directory before the log has content, so that its name is on disk. Our
             // SQLite is built not to do this, because it would in every process.
@@ -146,9 +148,9 @@ impl Registry {
         // If one of the two is still ours, it does not match the other. SQLite would also let a new
         // connection to our database use the old log's index.
         if now.database == self.files.database || now.log == self.files.log || !recreate::is_whole(&path) {
-            recreate::make(&self.home)?;
+            recreate::make(&self.home, self.kept_for)?;
         }
-        *self = Self { was_replaced: true, ..Self::connect(&self.home)? };
+        *self = Self { was_replaced: true, ..Self::connect(&self.home, self.kept_for)? };
         Ok(true)
     }
 
@@ -222,7 +224,7 @@ impl Registry {
             let found = version(transaction)?;
             migrations::apply(transaction, found)?;
             if found == 0 {
-                rebuild::fill(transaction, &self.home)?;
+                rebuild::fill(transaction, &self.home, self.kept_for)?;
             }
             Ok(())
         })

@@ -9,7 +9,7 @@ use crate::model::State;
 use crate::registry::RegistryError;
 
 /// The current format.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
 
 pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
     if found >= VERSION {
@@ -26,6 +26,9 @@ pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryE
     }
     if found < 4 {
         connection.execute_batch(SLOTS)?;
+    }
+    if found < 5 {
+        connection.execute_batch(STATUS_FOR_OTHERS)?;
     }
     connection.pragma_update(None, "user_version", VERSION)?;
     Ok(())
@@ -87,6 +90,14 @@ const CLIENT_TABLES: &str = "
 
 /// Coordinators take no slot.
 const SLOTS: &str = "ALTER TABLE tasks ADD COLUMN takes_slot INTEGER NOT NULL DEFAULT 1;";
+
+/// For other programs that read the file: the state in the words of the `codex` tool, and how often to look.
+const STATUS_FOR_OTHERS: &str = "
+  ALTER TABLE tasks ADD COLUMN status TEXT GENERATED ALWAYS AS (
+    CASE state WHEN 'input_required' THEN 'working' WHEN 'cancelled' THEN 'canceled' WHEN 'timed_out' THEN 'failed'
+      ELSE state END) VIRTUAL;
+  ALTER TABLE tasks ADD COLUMN poll_frequency_ms INTEGER NOT NULL DEFAULT 15000;
+";
 
 const QUEUE_INDEXES: &str = "
   CREATE INDEX tasks_by_state ON tasks (state, seq);

@@ -10,6 +10,7 @@ mod finish;
 mod lock_wait;
 mod migrations;
 mod polled_waits;
+mod progress_steps;
 mod queue;
 mod rebuild;
 mod recreate;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use crate::host::Lock;
 use crate::model::{State, Timestamp};
 use crate::registry::tasks::select;
-use crate::registry::{Registry, RegistryError, Row};
+use crate::registry::{Registry, RegistryError, Row, progress_steps};
 
 /// A task that the caller must start.
 #[derive(Debug)]
@@ -38,8 +38,9 @@ impl Registry {
             row.state = State::Working;
             row.started_at = Some(now);
             transaction.execute(
-                "UPDATE tasks SET state = 'working', attempt = ?2, started_at = ?3, updated_at = ?3 WHERE seq = ?1",
-                params![row.seq, row.attempt, now],
+                "UPDATE tasks SET state = 'working', attempt = ?2, started_at = ?3, updated_at = ?3, progress_steps = ?4
+                 WHERE seq = ?1",
+                params![row.seq, row.attempt, now, progress_steps::before_progress(row.state)],
             )?;
             Ok(Some(ClaimedTask { row, lock }))
         })
@@ -49,9 +50,9 @@ impl Registry {
     pub(crate) fn return_to_queue(&mut self, row: &Row, now: Timestamp) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let changed = transaction.execute(
-                "UPDATE tasks SET state = 'pending', started_at = NULL, updated_at = ?3
+                "UPDATE tasks SET state = 'pending', started_at = NULL, updated_at = ?3, progress_steps = ?4
                  WHERE id = ?1 AND attempt = ?2 AND state = 'working'",
-                params![row.id.as_str(), row.attempt, now],
+                params![row.id.as_str(), row.attempt, now, progress_steps::before_progress(State::Pending)],
             )?;
             Ok(changed == 1)
         })

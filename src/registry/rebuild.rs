@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
@@ -43,9 +44,9 @@ impl Registry {
     /// Creates a row for every run without one, and removes the rows of finished tasks without a
     /// directory. Returns the numbers of both.
     pub(crate) fn repair(&mut self) -> Result<(usize, usize), RegistryError> {
-        let home = self.home().clone();
+        let (home, kept_for) = (self.home().clone(), self.kept_for);
         self.transaction(|transaction| {
-            let restored = fill(transaction, &home)?;
+            let restored = fill(transaction, &home, kept_for)?;
             let mut removed = 0;
             for row in without_run(transaction, &home)?.iter().filter(|row| row.state.is_final()) {
                 removed += transaction.execute("DELETE FROM tasks WHERE seq = ?1", [row.seq])?;
@@ -56,8 +57,8 @@ impl Registry {
 }
 
 /// Creates a row for every acknowledged run without one, oldest first. A run with an unreadable
-/// request is left for its owner.
-pub(super) fn fill(connection: &Connection, home: &Home) -> Result<usize, RegistryError> {
+/// request is left for its owner. Results are kept for `kept_for`.
+pub(super) fn fill(connection: &Connection, home: &Home, kept_for: Duration) -> Result<usize, RegistryError> {
     let mut runs: Vec<(Note, RunDir)> = without_row(connection, home)?
         .into_iter()
         .map(|run| (note(home, &run), RunDir::at(home.run(&run))))
@@ -79,7 +80,7 @@ pub(super) fn fill(connection: &Connection, home: &Home) -> Result<usize, Regist
     }
     wanted.sort_by(|(one, _), (other, _)| one.path().cmp(other.path()));
     for (dir, has_key) in &wanted {
-        restore(connection, dir, *has_key)?;
+        restore(connection, dir, *has_key, kept_for)?;
     }
     Ok(wanted.len())
 }
@@ -99,7 +100,12 @@ fn was_acknowledged(dir: &RunDir, note: Note) -> bool {
 /// Creates the row of a run. It is working if it had started or its lock is held, until recovery
 /// checks that lock; otherwise it is pending. Without `has_key`, a later run has its key, and it
 /// must not start any more.
-fn restore(connection: &Connection, dir: &RunDir, has_key: bool) -> Result<(), RegistryError> {
+fn restore(
+    connection: &Connection,
+    dir: &RunDir,
+    has_key: bool,
+    kept_for: Duration,
+) -> Result<(), RegistryError> {
     let Some(mut request) = request(dir) else { return Ok(()) };
     let fingerprint = fingerprint(&request);
     let started = dir.read_started().ok().flatten();
@@ -115,14 +121,20 @@ fn restore(connection: &Connection, dir: &RunDir, has_key: bool) -> Result<(), R
     let works = started.is_some() || result.is_some() || is_held;
     let state = if works { State::Working } else { State::Pending };
     insert(connection, &request, &fingerprint, state)?;
-    let attempt = result.as_ref().map(|result| result.attempt).or(started.map(|started| started.attempt));
+    let attempt =
+        result.as_ref().map(|result| result.attempt).or(started.as_ref().map(|started| started.attempt));
     let attempt = attempt.unwrap_or(0);
     connection.execute(
-        "UPDATE tasks SET attempt = ?2, pinned = ?3 WHERE id = ?1",
-        params![request.task_id.as_str(), attempt, dir.pin().exists()],
+        "UPDATE tasks SET attempt = ?2, pinned = ?3, started_at = ?4 WHERE id = ?1",
+        params![
+            request.task_id.as_str(),
+            attempt,
+            dir.pin().exists(),
+            started.map(|started| started.started_at)
+        ],
     )?;
     if let Some(result) = result {
-        finish::finish(connection, &result, attempt, result.finished_at)?;
+        finish::finish(connection, dir, &result, attempt, kept_for)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -48,14 +49,14 @@ pub(super) fn exclusive(home: &Home) -> Result<Lock, RegistryError> {
 
 /// Creates the file from the existing one, if any, and the run directories. The caller holds the
 /// [lock](exclusive).
-pub(super) fn make(home: &Home) -> Result<(), RegistryError> {
+pub(super) fn make(home: &Home, kept_for: Duration) -> Result<(), RegistryError> {
     let path = home.registry();
     let new = suffixed(&path, ".new");
     // Left by a process that died while copying.
     let _ = fs::remove_file(suffixed(&new, "-journal"));
     // Private from the start, and not yet anybody's database.
     files::create_or_empty(&new).map_err(|error| failed(&path, error))?;
-    let made = fill(home, &path, &new).and_then(|()| {
+    let made = fill(home, &path, &new, kept_for).and_then(|()| {
         let put_in_place = || {
             File::open(&new)?.sync_all()?;
             for old in [log(&path), index(&path)] {
@@ -77,7 +78,7 @@ pub(super) fn make(home: &Home) -> Result<(), RegistryError> {
     made
 }
 
-fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
+fn fill(home: &Home, path: &Path, new: &Path, kept_for: Duration) -> Result<(), RegistryError> {
     if fs::metadata(path).is_ok_and(|found| found.len() > 0) {
         settled(path, || {
             files::create_or_empty(new).map_err(|error| failed(path, error))?;
@@ -91,7 +92,7 @@ fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
     }
     transact(&mut connection, |transaction| {
         migrations::apply(transaction, version(transaction)?)?;
-        rebuild::fill(transaction, home).map(drop)
+        rebuild::fill(transaction, home, kept_for).map(drop)
     })
 }
 

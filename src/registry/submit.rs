@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use crate::host::Lock;
-use crate::model::{Request, State, TaskId, ThreadId};
+use crate::model::{POLL_FREQUENCY_MS, Request, State, TaskId, ThreadId};
 use crate::registry::tasks::select;
-use crate::registry::{Registry, RegistryError, Row};
+use crate::registry::{Registry, RegistryError, Row, progress_steps};
 
 /// How often the registry may be replaced during one submission.
 const MOST_REPLACED: u32 = 5;
@@ -163,8 +163,8 @@ pub(super) fn insert(
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (id, run_id, attempt, state, agent, origin, alias, instruction, project, working_dir,
            user_id, thread_id, parent_task_id, idempotency_key, fingerprint, created_at, updated_at, started_at,
-           takes_slot)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?17, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?18)",
+           takes_slot, progress_steps, poll_frequency_ms)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?17, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?18, ?19, ?20)",
     )?;
     let resume = request.resume.as_ref();
     statement.execute(params![
@@ -186,6 +186,8 @@ pub(super) fn insert(
         claimed.then_some(request.created_at),
         if request.work == crate::model::WorkKind::Hosted { "cloud" } else { "local" },
         request.work.takes_slot(),
+        progress_steps::before_progress(state),
+        POLL_FREQUENCY_MS,
     ])?;
     Ok(())
 }

@@ -32,11 +32,14 @@ pub(crate) struct Row {
     pub(crate) usage_total: Option<Usage>,
     pub(crate) unread: bool,
     pub(crate) pinned: bool,
+    /// How long to wait before asking for its state again.
+    pub(crate) poll_frequency_ms: u32,
 }
 
 /// The instruction is shortened for lists; the run directory has all of it.
 const COLUMNS: &str = "seq, id, run_id, attempt, state, agent, alias, substr(instruction, 1, 400), project, thread_id, fingerprint, \
-     created_at, started_at, completed_at, code, summary, usage_total, unread, pinned, parent_task_id";
+     created_at, started_at, completed_at, code, summary, usage_total, unread, pinned, parent_task_id, \
+     poll_frequency_ms";
 
 /// Selects rows; `rest` is what follows `FROM tasks`.
 pub(super) fn select(
@@ -82,6 +85,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         unread: row.get(17)?,
         pinned: row.get(18)?,
         parent_task_id: row.get(19)?,
+        poll_frequency_ms: row.get(20)?,
     })
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct Inspection {
     /// Of the whole file; null if finding out would mean reading all of it.
     total_lines: Option<u64>,
     total_bytes: Option<u64>,
+    /// How many lines follow `end_line` (with `tail`: precede `start_line`); absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining_lines: Option<u64>,
     #[schemars(extend("enum" = ["text", "json", "jsonl", "log", "binary", "unknown"]))]
     content_type: &'static str,
     /// The matching lines with their context; null in other modes.
@@ -98,6 +101,13 @@ impl Inspection {
             Mode::Select { .. } => ("json_path", None),
             Mode::Summary => ("summary", None),
         };
+        let remaining_lines = match &ask.mode {
+            Mode::Head { .. } | Mode::Range { .. } => {
+                end_line.and_then(|end| total_lines.map(|total| total.saturating_sub(end)))
+            }
+            Mode::Tail { .. } => start_line.map(|start| start.saturating_sub(1)),
+            Mode::Grep { .. } | Mode::Select { .. } | Mode::Summary => None,
+        };
         let searched = pattern.is_some();
         let summary = found.summary.map(|summary| FileSummary::of(*summary));
         let rest = match &ask.mode {
@@ -105,6 +115,10 @@ impl Inspection {
                 found.matches.iter().find_map(|block| around(block, *context))
             }
             Mode::Summary => summary.as_ref().and_then(FileSummary::rest),
+            // A person knows what they asked for.
+            Mode::Range { .. } if found.next.is_none() && voice == Voice::Tools => {
+                end_line.and_then(|end| after(end, remaining_lines))
+            }
             Mode::Head { .. }
             | Mode::Tail { .. }
             | Mode::Range { .. }
@@ -123,6 +137,7 @@ impl Inspection {
             end_line,
             total_lines,
             total_bytes,
+            remaining_lines,
             content_type: found.content_type.as_str(),
             matches: searched.then(|| found.matches.into_iter().map(Match::of).collect()),
             match_count: counted.then_some(found.match_count),
@@ -193,7 +208,9 @@ impl Inspection {
         let next = match (&self.next_cursor, self.rest()) {
             (Some(cursor), rest) => {
                 let rest = rest.map(|rest| format!("; {rest}")).unwrap_or_default();
-                format!("call again with \"cursor\": \"{cursor}\" to read on{rest}")
+                let left = self.remaining_lines.filter(|left| *left > 0);
+                let left = left.map(|left| format!(" ({} left)", lines(left))).unwrap_or_default();
+                format!("call again with \"cursor\": \"{cursor}\" to read on{left}{rest}")
             }
             (None, Some(rest)) => rest.to_owned(),
             (None, None) if self.live => "no more yet; the run is not finished".to_owned(),
@@ -218,6 +235,20 @@ impl Inspection {
             (None, ..) if self.content.is_empty() => format!("{}: no content", self.mode),
             (None, ..) => format!("{}: {}", self.mode, count(self.content.lines().count(), "line")),
         }
+    }
+}
+
+fn lines(number: u64) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), "line")
+}
+
+/// How to read on after a range that ends with line `end`.
+fn after(end: u64, left: Option<u64>) -> Option<String> {
+    let next = end.saturating_add(1);
+    match left {
+        Some(0) => None,
+        Some(left) => Some(format!("{} left after the range, from line {next} on", lines(left))),
+        None => Some(format!("the range is complete; line {next} may follow it")),
     }
 }
 
@@ -382,6 +413,31 @@ mod tests {
         assert!(text.contains("to read on; not all lines around line 250 fit"), "{text}");
         let (truncated, text) = of(&lines, "line 500 ", 3, 9);
         assert!(!truncated && text.contains("next: end of the content\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_is_told_in_text_and_structure() {
+        let of = |mode: Mode, room: usize| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all((1..=40).map(|line| format!("line {line}\n")).collect::<String>().as_bytes())
+                .unwrap();
+            let ask = Ask { mode, cursor: None, room };
+            let found = inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
+            let inspection = of_file(found, &ask);
+            let text = inspection.text("t", None);
+            (inspection.remaining_lines, text.lines().last().unwrap().to_owned())
+        };
+        let check = |mode: Mode, room: usize, left: u64, next: &str| {
+            let (remaining, last) = of(mode, room);
+            assert_eq!(remaining, Some(left), "{last}");
+            assert!(last.starts_with("next: ") && last.ends_with(next), "{last}");
+        };
+        check(Mode::Range { start: 5, end: 9 }, 500, 31, "31 lines left after the range, from line 10 on");
+        check(Mode::Range { start: 5, end: 39 }, 500, 1, "1 line left after the range, from line 40 on");
+        check(Mode::Range { start: 5, end: 40 }, 500, 0, "end of the content");
+        check(Mode::Range { start: 1, end: 40 }, 62, 31, "to read on (31 lines left)");
+        check(Mode::Head { lines: 10 }, 500, 30, "to read on (30 lines left)");
+        check(Mode::Tail { lines: 10 }, 500, 30, "to read on (30 lines left)");
     }
 
     fn numbers() -> impl Strategy<Value = u64> {

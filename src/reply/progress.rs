@@ -11,9 +11,6 @@ use crate::reply::next_steps::Next;
 use crate::reply::snapshot::later;
 use crate::reply::task_facts::Facts;
 
-/// How long to wait between two polls. `delegate_wait` is cheaper: it does not poll.
-const POLL_MS: u64 = 15_000;
-
 /// The progress of a run, from its agent's events.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Progress {
@@ -80,7 +77,7 @@ impl Progress {
             counters: Counted::of(*counters),
             eta: Eta::of(view, now),
             last_event_at: *last_event_at,
-            poll_frequency_ms: POLL_MS,
+            poll_frequency_ms: view.row.poll_frequency_ms.into(),
             keep_alive_until: later(now, view.kept_for),
             next_actions: Next::of(view).actions(voice),
         })
@@ -103,7 +100,7 @@ impl Progress {
                 counters: Counted::default(),
                 eta: Eta::of(view, now),
                 last_event_at: None,
-                poll_frequency_ms: POLL_MS,
+                poll_frequency_ms: view.row.poll_frequency_ms.into(),
                 keep_alive_until: later(now, view.kept_for),
                 next_actions: Next::of(view).actions(voice),
             })

@@ -249,11 +249,13 @@ impl Events {
         let progress =
             results.view.progress.as_ref().filter(|_| results.view.row.agent.abilities().emits_events());
         let count = progress.map_or(0, |progress| progress.counters.events);
-        let items = results
+        let items: Option<Vec<Value>> = results
             .events
             .as_ref()
             .map(|events| events.iter().filter(|one| one.is_object()).cloned().collect());
         let reason = if results.events.is_none() { Some(unasked_events(voice)) } else { None };
+        // While it works, the counter is up to a second old.
+        let count = count.max(items.as_ref().map_or(0, |items| items.len() as u64));
         Self { included: results.events.is_some(), count, reason, items }
     }
 }

@@ -73,7 +73,9 @@ pub(crate) struct Running {
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.
     pub(crate) title: String,
-    pub(crate) started_ts: Timestamp,
+    /// Absent until its agent has started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started_ts: Option<Timestamp>,
     pub(crate) elapsed_seconds: f64,
     /// Null before the agent's first event.
     pub(crate) progress: Option<Progress>,
@@ -224,7 +226,6 @@ impl StatusSnapshot {
 
 impl Running {
     pub(crate) fn of(view: &View, now: Timestamp, voice: Voice) -> Self {
-        let started = view.row.started_at.unwrap_or(view.row.created_at);
         Self {
             task_id: view.row.id.clone(),
             state: view.state().in_envelope(),
@@ -232,8 +233,8 @@ impl Running {
             alias: alias(&view.row),
             parent_task_id: view.row.parent_task_id.clone(),
             title: title(&view.row.instruction),
-            started_ts: started,
-            elapsed_seconds: seconds(now.millis_since(started)),
+            started_ts: view.row.started_at,
+            elapsed_seconds: seconds(view.row.started_at.map_or(0, |started| now.millis_since(started))),
             progress: Progress::of(view, now, voice),
             last_lines: None,
             project: None,

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::host::files;
-use crate::model::{KillLevel, Progress, Request, RunResult, Timestamp};
+use crate::model::{KillLevel, Progress, Request, RunResult, Timestamp, WorkKind};
 use crate::runs::RunDir;
 
 /// The content of `started.json`, synced to disk before the agent starts. From then on, a run
@@ -74,6 +74,16 @@ impl RunDir {
 
     pub(crate) fn read_result(&self) -> Result<Option<RunResult>, ReadError> {
         read(&self.result())
+    }
+
+    /// What names the run outside of this home: the service's job for hosted work, otherwise the
+    /// process id of the supervisor.
+    pub(crate) fn external_id(&self) -> Option<String> {
+        if self.read_request().ok().flatten()?.work == WorkKind::Hosted {
+            let remote: serde_json::Value = read(&self.remote()).ok().flatten()?;
+            return Some(remote.pointer("/job/id")?.as_str()?.to_owned());
+        }
+        Some(self.read_started().ok().flatten()?.supervisor_pid.to_string())
     }
 
     /// The reason in the cancel file, if the file exists.

@@ -1,15 +1,17 @@
-//! Stores captures: files below the home named after their source and content, so that the same
-//! text is stored once.
+//! Stores captures: files below the home named after their source, their time and their content, so
+//! that the same text is stored once.
 
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
 use memchr::memchr_iter;
 use sha2::{Digest, Sha256};
 
-use crate::host::Home;
 use crate::host::{Durability, files};
+use crate::host::{Home, clock};
 use crate::inspect::ContentType;
+use crate::storage::file_names::{self, FileRole};
 
 /// Enough to detect the type of a text.
 const SAMPLE: usize = 256 << 10;
@@ -42,11 +44,33 @@ impl Captures {
         let id: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         let sample = &text.as_bytes()[..text.len().min(SAMPLE)];
         let content_type = ContentType::of(sample, sample.len() == text.len());
-        let extension = if content_type == ContentType::Json { "json" } else { "txt" };
-        let path = self.dir.join(format!("tool-{source}-{id}.{extension}"));
+        let extension = match content_type {
+            ContentType::Json | ContentType::Jsonl => "json",
+            ContentType::Log => "log",
+            ContentType::Text | ContentType::Binary | ContentType::Unknown => "txt",
+        };
+        let ending = format!("-{id}.{extension}");
+        let name = self.stored(source, &ending);
+        let path = self.dir.join(name.unwrap_or_else(|| {
+            let time = clock::now().capture_stamp();
+            format!("tool-{source}-{time}{ending}")
+        }));
         // Rewritten if it exists, so that its modification time shows the last use.
         files::write(&path, text.as_bytes(), Durability::Whole)?;
         Ok(StoredCapture { path, lines: lines(text), bytes: text.len() as u64, content_type })
+    }
+
+    /// The name under which the same text of `source` was stored, as far as a cleanup has left it.
+    fn stored(&self, source: &str, ending: &str) -> Option<String> {
+        let beginning = format!("tool-{source}");
+        let names = fs::read_dir(&self.dir).ok()?.flatten().map(|entry| entry.file_name());
+        let same = names.filter_map(|name| {
+            let (base, role) = file_names::capture(name.to_str()?)?;
+            let is_same = base.starts_with(&beginning) && base.ends_with(ending);
+            (is_same && role != FileRole::Temporary).then(|| base.to_owned())
+        });
+        // Two servers may have stored it at the same moment.
+        same.max()
     }
 }
 
@@ -54,7 +78,7 @@ impl Captures {
 pub(crate) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let stem = name.strip_suffix(".gz").unwrap_or(name);
-    let stem = stem.strip_suffix(".txt").or_else(|| stem.strip_suffix(".json"));
+    let stem = [".txt", ".json", ".log"].iter().find_map(|extension| stem.strip_suffix(extension));
     let rest = stem.and_then(|stem| stem.strip_prefix("tool-")).unwrap_or_default();
     (1..=128).contains(&rest.len()) && rest.bytes().all(plain)
 }
@@ -70,27 +94,31 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, lines: u64, content_type: &str) {
+    fn check(text: &str, lines: u64, content_type: &str, extension: &str) {
         let dir = tempfile::tempdir().unwrap();
         let captures = Captures { dir: dir.path().join("captures") };
         let kept = captures.keep(text, "delegate_results").unwrap();
-        assert_eq!(std::fs::read_to_string(&kept.path).unwrap(), text);
+        assert_eq!(fs::read_to_string(&kept.path).unwrap(), text);
         assert_eq!(
             (kept.lines, kept.bytes, kept.content_type.as_str()),
             (lines, text.len() as u64, content_type)
         );
         let name = kept.path.file_name().unwrap().to_str().unwrap().to_owned();
-        assert!(name.starts_with("tool-delegate_results-"), "{name}");
+        let rest = name.strip_prefix("tool-delegate_results-").unwrap();
+        let (time, hash) = rest.split_at("2026-01-13T10-30-00".len());
+        assert!(jiff::civil::DateTime::strptime("%Y-%m-%dT%H-%M-%S", time).is_ok(), "{name}");
+        assert_eq!(hash.len(), "-.".len() + 32 + extension.len());
+        assert!(name.ends_with(&format!(".{extension}")) && is_name(&name), "{name}");
     }
 
     #[test]
     fn a_text_is_kept_as_it_is_and_counted() {
-        check(&"line\n".repeat(500), 500, "text");
-        check("no newline at its end", 1, "text");
-        check("é\n\nü", 3, "text");
-        check(r#"{ "a": [1, 2] }"#, 1, "json");
-        check("", 0, "unknown");
-        check("2026-11-15T10:00:00Z one\n2026-11-15T10:00:01Z two\n", 2, "log");
+        check(&"line\n".repeat(500), 500, "text", "txt");
+        check("no newline at its end", 1, "text", "txt");
+        check("é\n\nü", 3, "text", "txt");
+        check(r#"{ "a": [1, 2] }"#, 1, "json", "json");
+        check("", 0, "unknown", "txt");
+        check("2026-11-15T10:00:00Z one\n2026-11-15T10:00:01Z two\n", 2, "log", "log");
     }
 
     #[test]
@@ -99,6 +127,21 @@ mod tests {
         let captures = Captures { dir: dir.path().to_owned() };
         let kept: Vec<_> = ["x", "x", "y"].map(|text| captures.keep(text, "a").unwrap().path).into();
         assert!(kept[0] == kept[1] && kept[0] != kept[2]);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert_ne!(captures.keep("x", "b").unwrap().path, kept[0]);
+    }
+
+    /// In which form it is stored now, and with the name of which release.
+    #[test]
+    fn a_text_that_was_stored_before_keeps_its_name() {
+        let hash = "2d711642b726b04401627ca9fbac32f5";
+        for base in [format!("tool-a-2026-01-13T10-30-00-{hash}.txt"), format!("tool-a-{hash}.txt")] {
+            for suffix in ["", ".gz", ".aside", ".pin"] {
+                let dir = tempfile::tempdir().unwrap();
+                fs::write(dir.path().join(format!("{base}{suffix}")), "").unwrap();
+                let captures = Captures { dir: dir.path().to_owned() };
+                assert_eq!(captures.keep("x", "a").unwrap().path, dir.path().join(&base), "{suffix}");
+            }
+        }
     }
 }

@@ -253,10 +253,10 @@ mod tests {
             let old = Timestamp::EARLIEST.as_millis().unsigned_abs();
             let written = SystemTime::UNIX_EPOCH + Duration::from_millis(old);
             File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
-            let cleaned = thread::scope(|scope| {
+            let (cleaned, path) = thread::scope(|scope| {
                 let cleaner = scope.spawn(|| clean(&home));
-                captures.keep("said again", "tool").unwrap();
-                cleaner.join().unwrap()
+                let path = captures.keep("said again", "tool").unwrap().path;
+                (cleaner.join().unwrap(), path)
             });
             removed += cleaned.captures.removed;
             assert_eq!(fs::read(&path).unwrap(), b"said again");

@@ -78,6 +78,7 @@ mod tests {
             assert_eq!(capture(&format!("{name}{suffix}")), Some((name, part)), "{suffix}");
         }
         assert_eq!(capture("tool-x-0.json.gz"), Some(("tool-x-0.json", FileRole::Packed)));
+        assert_eq!(capture("tool-x-0.log.gz"), Some(("tool-x-0.log", FileRole::Packed)));
         assert_eq!(capture(&pin_of(name)), Some((name, FileRole::Pin)));
         for foreign in
             ["", "notes.txt", "tool-.txt", "tool-a.txt.zip", "tool-../x.txt", "tool-a\n.txt", ".tmp"]

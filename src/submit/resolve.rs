@@ -150,7 +150,8 @@ pub(crate) fn resolve(
         kill_level: config.kill_level,
         max_stream_bytes: config.max_stream_bytes,
         inline: config.inline(),
-        user: env.text("USER").unwrap_or_default().to_owned(),
+        // Services and cron jobs may have no name.
+        user: env.text("USER").map_or_else(|| paths::own_uid().to_string(), str::to_owned),
     };
     Ok((request, environment))
 }

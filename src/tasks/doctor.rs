@@ -52,11 +52,13 @@ impl Check {
 pub(crate) fn doctor(env: &Env) -> Vec<Check> {
     let mut rows = Vec::new();
     let home = Home::open(env);
+    let config = Config::load(env);
+    let kept_for = config.as_ref().map_or_else(|_| Config::default().retention_age(), Config::retention_age);
     match &home {
         Ok(home) => {
             rows.push(home_check(home));
-            rows.push(database(home));
-            rows.extend(stopped_supervisors(home));
+            rows.push(database(home, kept_for));
+            rows.extend(stopped_supervisors(home, kept_for));
             rows.extend([space(home.root()), file_system(home.root())].into_iter().flatten());
         }
         Err(error) => {
@@ -64,7 +66,6 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
             rows.push(Check::new("home", Verdict::Bad, one_line(error)).hint(hint));
         }
     }
-    let config = Config::load(env);
     rows.push(configuration(env, config.as_ref().err()));
     let is_read = config.is_ok();
     let config = config.unwrap_or_default();
@@ -103,8 +104,9 @@ fn home_check(home: &Home) -> Check {
     }
 }
 
-fn database(home: &Home) -> Check {
-    match Registry::open(home).and_then(|registry| Ok((registry.count()?, registry.differences()?))) {
+fn database(home: &Home, kept_for: Duration) -> Check {
+    match Registry::open(home, kept_for).and_then(|registry| Ok((registry.count()?, registry.differences()?)))
+    {
         Ok((tasks, differences)) => {
             let found = format!("{tasks} tasks, SQLite {}", rusqlite::version());
             let (runs, rows) = (differences.runs_without_row, differences.rows_without_run.len());
@@ -130,15 +132,15 @@ fn database(home: &Home) -> Check {
 }
 
 /// A database error has a row of its own.
-fn stopped_supervisors(home: &Home) -> Option<Check> {
-    let registry = Registry::open(home).ok()?;
+fn stopped_supervisors(home: &Home, kept_for: Duration) -> Option<Check> {
+    let registry = Registry::open(home, kept_for).ok()?;
     let found = stopped_supervisor::warnings(&registry, home).ok().filter(|found| !found.is_empty())?;
     Some(Check::new("supervisors", Verdict::Worth, found.join("; ")))
 }
 
 /// A database error has a row of its own.
 fn awaited_results(home: &Home, config: &Config) -> Option<Check> {
-    let registry = Registry::open(home).ok()?;
+    let registry = Registry::open(home, config.retention_age()).ok()?;
     let note = awaited_note(home, &registry, config).ok()??;
     Some(
         Check::new("retention", Verdict::Worth, note)

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 
+use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::recover;
 use crate::host::Env;
@@ -33,7 +34,8 @@ pub(crate) struct Mended {
 
 pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
     let home = Home::open(env)?;
-    match Registry::open(&home) {
+    let kept_for = Config::load(env).unwrap_or_default().retention_age();
+    match Registry::open(&home, kept_for) {
         // A registry from a newer version is not damaged: that version is using it. And without a list of the
         // run directories, a new one would be empty.
         Err(error @ (RegistryError::Newer { .. } | RegistryError::Runs { .. })) => return Err(error.into()),
@@ -41,7 +43,7 @@ pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
         Ok(registry) if registry.is_sound() => {}
         Ok(_) | Err(_) => {
             set_aside(&home)?;
-            return Ok(Rebuilt::Anew { tasks: count(&Registry::open(&home)?)? });
+            return Ok(Rebuilt::Anew { tasks: count(&Registry::open(&home, kept_for)?)? });
         }
     }
     mend(&mut Context::open_to_look(env.clone())?)

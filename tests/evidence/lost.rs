@@ -102,6 +102,7 @@ fn an_agent_whose_supervisor_was_killed_is_known_by_what_is_on_disk() {
     assert_eq!(metadata["test_results"]["passed"], 2);
     assert_ne!(metadata["test_results"]["stale"], true);
     assert_eq!((&metadata["commands"]["passed"], &metadata["commands"]["failed"]), (&json!(1), &json!(1)));
+    assert_eq!(data["events"]["count"], 6, "{:#}", data["events"]);
     let context = &metadata["error_context"];
     let first = (&context["first_error"], &context["failed_command"]);
     assert_eq!(

@@ -147,7 +147,8 @@ fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     drop(first);
     let renamed = |name: &str| {
-        points.iter().position(|point| point.call.starts_with("rename") && point.text.contains(name))
+        // The last one: what somebody planted is moved aside before.
+        points.iter().rposition(|point| point.call.starts_with("rename") && point.text.contains(name))
     };
     let started = renamed("started.json").expect("started.json is renamed into place");
     let sealed = renamed("result.json").expect("result.json is renamed into place");

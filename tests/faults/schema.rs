@@ -77,6 +77,9 @@ fn the_first_format_is_migrated_once_by_eight_at_a_time() {
     });
     assert_eq!(version(&path), known);
     assert_eq!(phase.rows(), before);
+    let filled = "SELECT count(*) FROM tasks WHERE status = state AND poll_frequency_ms = 15000";
+    let filled: u32 = Connection::open(&path).unwrap().query_row(filled, [], |row| row.get(0)).unwrap();
+    assert_eq!(filled as usize, before.len());
     println!("schema: rows={}, migrated from 1 to {known} by 8 processes at once", before.len());
     phase.close("first format");
 }

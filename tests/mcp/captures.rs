@@ -84,7 +84,7 @@ fn what_a_long_text_is_and_how_it_is_kept_is_told() {
     let log = lines(&|number| format!("2026-11-15T10:{:02}:00Z INFO step {number}\n", number % 60));
     let prose = lines(&|number| format!("finding {number}\n"));
     let mut client = Client::new(&env, Era::Session);
-    for (text, kind, extension) in [(json, "json", "json"), (log, "log", "txt"), (prose, "text", "txt")] {
+    for (text, kind, extension) in [(json, "json", "json"), (log, "log", "log"), (prose, "text", "txt")] {
         let task = run_that_said(&env, &text);
         let over = results(&mut client, &task)["structuredContent"]["data"].clone();
         let waited = client.call("delegate_wait", json!({ "task_ids": [&task] })).unwrap();

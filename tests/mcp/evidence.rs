@@ -390,9 +390,10 @@ fn how_far_a_run_is_is_in_every_line_of_progress() {
     let plan = json!({ "type": "item.started", "item": { "id": "p", "type": "todo_list", "items": [
         { "text": "look", "completed": true }, { "text": "mend", "completed": false },
     ]}});
-    for (first, expected) in
-        [(vec![ran.clone()], "1 command (1 failed)"), (vec![ran, plan], "50%, 1 of 2 steps")]
-    {
+    for (first, expected, whole) in [
+        (vec![ran.clone()], "1 command (1 failed)", (0.0, Value::Null)),
+        (vec![ran, plan], "50%, 1 of 2 steps", (50.0, json!(100.0))),
+    ] {
         let world = World::new(&first, &turn_completed(), 0);
         let mut client = Client::new(&world.env, Era::Session);
         let report = client.call("delegate_run", json!({ "task": "do it" })).unwrap();
@@ -411,6 +412,8 @@ fn how_far_a_run_is_is_in_every_line_of_progress() {
         let notice = client.wait_for("a notice", |message| message["method"] == "notifications/progress");
         let said = notice["params"]["message"].as_str().unwrap();
         assert!(said.contains(&format!(" ({expected}), ")), "{said}");
+        let number = notice["params"]["progress"].as_f64().unwrap().floor();
+        assert_eq!((number, notice["params"]["total"].clone()), whole);
         client.answer(id);
         world.side("go");
         world.env.expect(0, &["wait", task]);

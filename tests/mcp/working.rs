@@ -82,6 +82,26 @@ fn whoever_waits_for_several_is_told_how_far_each_of_them_is() {
     assert!(!over.text.contains("progress: "), "{}", over.text);
 }
 
+#[test]
+fn a_run_has_begun_when_its_agent_has_and_not_when_it_was_asked_for() {
+    let (env, mut client, task) = busy();
+    let results = Reply::to(&mut client, "delegate_results", json!({ "task_id": task }));
+    let run_dir = PathBuf::from(results.content["data"]["run_dir"].as_str().unwrap());
+    let started: Value = serde_json::from_slice(&fs::read(run_dir.join("started.json")).unwrap()).unwrap();
+    let status = Reply::to(&mut client, "delegate_status", json!({}));
+    assert_eq!(status.content["data"]["tasks"][0]["started_ts"], started["started_at"]);
+    let wait = |id: &Value| json!({ "task_id": id, "timeout_sec": 0.05 });
+    let waited = Reply::to(&mut client, "delegate_wait", wait(&task));
+    assert_eq!(waited.content["meta"]["started_ts"], started["started_at"]);
+    let queued = json!(env.submit("true").task_id);
+    let waited = Reply::to(&mut client, "delegate_wait", wait(&queued));
+    assert_eq!(
+        (&waited.content["meta"]["started_ts"], &waited.content["meta"]["duration_ms"]),
+        (&Value::Null, &json!(0))
+    );
+    Reply::to(&mut client, "delegate_cancel", json!({ "task_id": task }));
+}
+
 fn millis(moment: &Value) -> i64 {
     let text = moment.as_str().unwrap_or_else(|| panic!("{moment} is no moment"));
     text.parse::<jiff::Timestamp>().unwrap().as_millisecond()

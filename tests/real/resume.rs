@@ -47,6 +47,8 @@ fn a_thread_goes_on_under_its_own_terms_and_costs_the_difference() {
     }
     assert!(requests[1].body["input"].to_string().contains("first"), "the history is not there");
     assert_eq!(document(&third, "result.json")["usage_total"]["input_tokens"], 3 * INPUT_TOKENS);
+    assert_eq!(document(&first, "result.json")["parent_thread_id"], Value::Null);
+    assert_eq!(document(&third, "result.json")["parent_thread_id"], thread);
     assert_eq!(document(&second, "request.json")["resume"]["parent_task_id"], first["task_id"]);
     assert_eq!(document(&third, "request.json")["resume"]["parent_task_id"], second["task_id"]);
 }

@@ -1,6 +1,9 @@
 //! The registry against a real file.
 
 use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::Value;
 
 use super::*;
 use crate::agents::testing::{request, resumed};
@@ -8,9 +11,11 @@ use crate::host::Home;
 use crate::host::Lock;
 use crate::host::{Env, env};
 use crate::model::{
-    AgentName, FailureCode, Fault, Outcome, Request, RunId, RunResult, State, TaskId, Timestamp,
+    AgentName, Event, FailureCode, Fault, KillLevel, Outcome, POLL_FREQUENCY_MS, PlanStep, Request, RunId,
+    RunResult, State, TaskId, Timestamp, WorkKind,
 };
-use crate::runs::RunDir;
+use crate::progress::Reducer;
+use crate::runs::{RunDir, StartRecord};
 
 struct Fixture {
     _dir: tempfile::TempDir,
@@ -19,12 +24,13 @@ struct Fixture {
 }
 
 const NOW: Timestamp = Timestamp::from_millis(1_000);
+const KEPT_FOR: Duration = Duration::from_secs(60);
 
 fn fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("home");
     let home = Home::open(&Env::of(&[(env::HOME, root.to_str().unwrap())])).unwrap();
-    let registry = Registry::open(&home).unwrap();
+    let registry = Registry::open(&home, KEPT_FOR).unwrap();
     Fixture { _dir: dir, home, registry }
 }
 
@@ -61,7 +67,7 @@ impl Fixture {
     fn finish(&mut self, request: &Request, attempt: u32, outcome: Outcome) -> bool {
         let result = RunResult::bare(request.task_id.clone(), request.run_id.clone(), attempt, outcome, NOW);
         let seen = self.registry.task(&request.task_id).unwrap().unwrap().attempt;
-        self.registry.finish(&result, seen, NOW).unwrap()
+        self.registry.finish(&result, seen).unwrap()
     }
 
     fn state(&self, request: &Request) -> State {
@@ -151,10 +157,10 @@ fn a_row_that_was_claimed_again_is_not_finished_by_who_saw_it_before() {
     assert_eq!(fixture.claim(1), Some(request.task_id.clone()));
     let (task, run) = (request.task_id.clone(), request.run_id.clone());
     let result = RunResult::bare(task, run, before.attempt, Outcome::Completed, NOW);
-    assert!(!fixture.registry.finish(&result, before.attempt, NOW).unwrap());
+    assert!(!fixture.registry.finish(&result, before.attempt).unwrap());
     assert_eq!(fixture.state(&request), State::Working);
     // Its result counts all the same for whoever has read the current row.
-    assert!(fixture.registry.finish(&result, before.attempt + 1, NOW).unwrap());
+    assert!(fixture.registry.finish(&result, before.attempt + 1).unwrap());
     assert_eq!(fixture.state(&request), State::Completed);
 }
 
@@ -167,7 +173,7 @@ fn how_long_runs_took_is_known_by_project_and_agent() {
         let outcome = if number < 4 { Outcome::Completed } else { Outcome::Cancelled { reason: None } };
         let bare = RunResult::bare(request.task_id, request.run_id, 1, outcome, NOW);
         let result = RunResult { started_at: Some(Timestamp::from_millis(400)), ..bare };
-        assert!(fixture.registry.finish(&result, 1, NOW).unwrap());
+        assert!(fixture.registry.finish(&result, 1).unwrap());
     }
     let project = request().project().to_string_lossy().into_owned();
     let run_durations =
@@ -275,7 +281,7 @@ fn a_lost_registry_is_filled_from_the_directories() {
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(Path::new(&format!("{}{suffix}", fixture.home.registry().display())));
     }
-    fixture.registry = Registry::open(&fixture.home).unwrap();
+    fixture.registry = Registry::open(&fixture.home, KEPT_FOR).unwrap();
     assert_eq!((fixture.state(&ended), fixture.state(&waiting)), (State::Completed, State::Pending));
     assert!(matches!(fixture.submit(&numbered(3, Some("k")), 1), Submitted::Existing(_)), "keys hold on");
 }
@@ -290,7 +296,7 @@ fn run_directories_that_cannot_be_listed_are_not_none() {
     assert!(matches!(registry.differences(), Err(RegistryError::Runs { .. })));
     assert!(matches!(registry.repair(), Err(RegistryError::Runs { .. })));
     std::fs::remove_file(home.registry()).unwrap();
-    assert!(matches!(Registry::open(&home), Err(RegistryError::Runs { .. })));
+    assert!(matches!(Registry::open(&home, KEPT_FOR), Err(RegistryError::Runs { .. })));
     assert!(!home.registry().exists(), "a registry without rows was created");
 }
 
@@ -304,7 +310,7 @@ fn stray(home: &Home, request: &Request) -> RunDir {
 
 fn made_anew(fixture: &mut Fixture) {
     std::fs::remove_file(fixture.home.registry()).unwrap();
-    fixture.registry = Registry::open(&fixture.home).unwrap();
+    fixture.registry = Registry::open(&fixture.home, KEPT_FOR).unwrap();
 }
 
 #[test]
@@ -403,7 +409,7 @@ fn a_registry_without_its_log_is_completed_from_the_directories() {
     // Two in one process, one after the other: neither joins the files that the first had open.
     assert!(fixture.registry.reopen_if_replaced().unwrap());
     assert!(!fixture.registry.reopen_if_replaced().unwrap());
-    let other = Registry::open(&fixture.home).unwrap();
+    let other = Registry::open(&fixture.home, KEPT_FOR).unwrap();
     for registry in [&fixture.registry, &other] {
         let rows = registry.after(0, 9).unwrap();
         let aliases: Vec<_> = rows.iter().map(|row| row.alias.as_deref()).collect();
@@ -424,11 +430,15 @@ fn what_is_written_after_a_removal_is_in_the_new_registry() {
             std::fs::remove_file(format!("{}{suffix}", fixture.home.registry().display())).unwrap();
         }
         assert!(matches!(fixture.submit(&numbered(2, None), 9), Submitted::Queued), "one waits");
-        let other = Registry::open(&fixture.home).unwrap();
+        let other = Registry::open(&fixture.home, KEPT_FOR).unwrap();
         assert_eq!(other.after(0, 9).unwrap().len(), 2, "{names:?}");
         drop(other);
         fixture.finish(&numbered(2, None), 0, Outcome::Completed);
-        assert_eq!(Registry::open(&fixture.home).unwrap().finished(None, 9).unwrap().len(), 1, "{names:?}");
+        assert_eq!(
+            Registry::open(&fixture.home, KEPT_FOR).unwrap().finished(None, 9).unwrap().len(),
+            1,
+            "{names:?}"
+        );
     }
 }
 
@@ -447,7 +457,7 @@ fn a_thread_is_taken_by_one_task_at_a_time() {
 fn a_registry_of_the_future_is_refused_untouched() {
     let fixture = fixture();
     fixture.registry.connection.pragma_update(None, "user_version", 99).unwrap();
-    assert!(matches!(Registry::open(&fixture.home), Err(RegistryError::Newer { found: 99, .. })));
+    assert!(matches!(Registry::open(&fixture.home, KEPT_FOR), Err(RegistryError::Newer { found: 99, .. })));
 }
 
 #[test]
@@ -488,13 +498,13 @@ fn a_log_that_one_process_after_another_writes_stays_short() {
     let length = || std::fs::metadata(&log).unwrap().len();
     let mut longest = 0;
     for number in 0..=u8::MAX {
-        let registry = Registry::open(&home).unwrap();
+        let registry = Registry::open(&home, KEPT_FOR).unwrap();
         let mut fixture = Fixture { _dir: tempfile::tempdir().unwrap(), home: home.clone(), registry };
         fixture.submit(&numbered(number, None), 0);
         longest = longest.max(length());
     }
     assert!(longest > LogSize::Long as u64 && longest < 2 * LogSize::Long as u64, "{longest}");
-    let mut registry = Registry::open(&home).unwrap();
+    let mut registry = Registry::open(&home, KEPT_FOR).unwrap();
     registry.checkpoint_log(LogSize::Short);
     assert_eq!(length(), 0);
     // Readers are not waited for.
@@ -502,7 +512,7 @@ fn a_log_that_one_process_after_another_writes_stays_short() {
     for _ in 0..60 {
         registry.connection.execute_batch("INSERT INTO more VALUES (zeroblob(4000))").unwrap();
     }
-    let reader = Registry::open(&home).unwrap();
+    let reader = Registry::open(&home, KEPT_FOR).unwrap();
     reader.connection.execute_batch("BEGIN; SELECT count(*) FROM tasks").unwrap();
     registry.connection.execute_batch("INSERT INTO more VALUES (1)").unwrap();
     registry.checkpoint_log(LogSize::Short);
@@ -513,4 +523,109 @@ fn a_log_that_one_process_after_another_writes_stays_short() {
     let count = "SELECT count(*) FROM tasks";
     let rows: u32 = registry.connection.query_row(count, [], |row| row.get(0)).unwrap();
     assert_eq!(rows, 256);
+}
+
+impl Fixture {
+    /// What another program reads in the row of `request`.
+    fn columns<const N: usize>(&self, request: &Request, names: [&str; N]) -> [Value; N] {
+        names.map(|name| {
+            let query = format!("SELECT {name} FROM tasks WHERE id = ?1");
+            self.registry.connection.query_row(&query, [request.task_id.as_str()], |row| row.get(0)).unwrap()
+        })
+    }
+
+    fn description(&self, request: &Request) -> String {
+        let [Value::Text(steps)] = self.columns(request, ["progress_steps"]) else { panic!("no progress") };
+        let steps: serde_json::Value = serde_json::from_str(&steps).unwrap();
+        steps["description"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A run that was started by the process 4711 and ended half way.
+fn half_done(home: &Home, request: &Request) -> RunResult {
+    let dir = RunDir::at(home.run(&request.run_id));
+    dir.write_started(&StartRecord {
+        version: 1,
+        attempt: 1,
+        started_at: Timestamp::from_millis(400),
+        started_up_ms: None,
+        supervisor_pid: 4711,
+        boot_id: "boot".into(),
+        kill_level: KillLevel::Marker,
+        cgroup: None,
+    })
+    .unwrap();
+    let mut progress = Reducer::new();
+    let step = |text: &str, done| PlanStep { text: text.into(), done };
+    progress.apply(&Event::Plan { steps: vec![step("look", true), step("fix", false)] }, NOW);
+    progress.finish();
+    let (task, run) = (request.task_id.clone(), request.run_id.clone());
+    let bare = RunResult::bare(task, run, 1, Outcome::Cancelled { reason: None }, NOW);
+    RunResult { progress: Some(progress.snapshot()), thread_id: Some("t".into()), ..bare }
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+#[test]
+fn other_programs_see_where_a_task_is() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    fixture.submit(&request, 0);
+    let [status, user, origin, poll] =
+        fixture.columns(&request, ["status", "user_id", "origin", "poll_frequency_ms"]);
+    assert_eq!((status, user, origin), (text("pending"), text("dev"), text("local")));
+    assert_eq!(poll, Value::Integer(POLL_FREQUENCY_MS.into()));
+    assert_eq!(fixture.description(&request), "waiting in the queue");
+    fixture.claim(1);
+    assert_eq!(fixture.columns(&request, ["status"]), [text("working")]);
+    assert_eq!(fixture.description(&request), "starting");
+    let row = fixture.registry.task(&request.task_id).unwrap().unwrap();
+    fixture.registry.return_to_queue(&row, NOW).unwrap();
+    assert_eq!(fixture.description(&request), "waiting in the queue");
+}
+
+#[test]
+fn other_programs_see_how_a_task_ended_also_once_its_row_is_made_again() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    let held = fixture.submit(&request, 1);
+    let result = half_done(&fixture.home, &request);
+    let seen = |fixture: &Fixture| {
+        let names =
+            ["status", "external_id", "last_event_at", "keep_alive_until", "thread_id", "progress_steps"];
+        fixture.columns(&request, names)
+    };
+    assert!(fixture.registry.finish(&result, 1).unwrap());
+    let ended = seen(&fixture);
+    let (at, until) = (Value::Integer(1_000), Value::Integer(61_000));
+    assert_eq!(ended[..5], [text("canceled"), text("4711"), at, until, text("t")]);
+    let Value::Text(steps) = &ended[5] else { panic!("{ended:?}") };
+    let steps: serde_json::Value = serde_json::from_str(steps).unwrap();
+    assert_eq!(
+        steps,
+        serde_json::json!({
+            "current": 1, "total": 2, "description": "finished", "percentage": 50,
+            "steps": [{ "text": "look", "done": true }, { "text": "fix", "done": false }],
+        })
+    );
+    RunDir::at(fixture.home.run(&request.run_id)).seal(&result).unwrap();
+    drop(held);
+    made_anew(&mut fixture);
+    assert_eq!(seen(&fixture), ended);
+}
+
+#[test]
+fn hosted_work_is_named_as_its_service_names_it() {
+    let mut fixture = fixture();
+    let request = Request { work: WorkKind::Hosted, ..numbered(1, None) };
+    let _held = fixture.submit(&request, 1);
+    let result = half_done(&fixture.home, &request);
+    let dir = RunDir::at(fixture.home.run(&request.run_id));
+    let remote =
+        serde_json::json!({ "version": 1, "state": "submitted", "job": { "id": "task_e_1", "url": null } });
+    dir.write_state(&dir.remote(), &remote).unwrap();
+    assert!(fixture.registry.finish(&result, 1).unwrap());
+    assert_eq!(fixture.columns(&request, ["origin", "external_id"]), [text("cloud"), text("task_e_1")]);
 }

@@ -41,9 +41,15 @@ pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     let next = rest.trim_end().rsplit('\n').next().unwrap_or_default();
     let cursor = data["next_cursor"].as_str();
     // Whatever was left out must be available in a file.
+    let left = data["remaining_lines"].as_u64();
+    let left_after_range = left.filter(|left| *left > 0 && cursor.is_none() && data["mode"] == "range");
     let end = match (data["truncated"] == true, data["live"] == true) {
         (true, _) if data["mode"] == "summary" => " cut; ",
         (true, _) => "the range ",
+        _ if left_after_range.is_some() => " left after the range, ",
+        _ if data["mode"] == "range" && left.is_none() && data["end_line"].is_u64() => {
+            "the range is complete; "
+        }
         (false, true) => "next: no more yet",
         (false, false) => "next: end of the content",
     };

@@ -9,9 +9,9 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
     GetTaskResult, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -89,7 +89,7 @@ impl Server {
         let roots = self.client_roots(context).await;
         let name = context.client_info().map(|client| client.name).unwrap_or_default();
         let token = context.meta.get_progress_token();
-        let (lines, mut told) = mpsc::unbounded_channel();
+        let (notices, mut told) = mpsc::unbounded_channel();
         let delivery = Delivery::of(&context.extensions)
             .unwrap_or_else(|| Delivery::new(&self.shared.read, self.gone.child_token()));
         // Ends the wait, if there is one, when nobody wants its answer.
@@ -111,24 +111,21 @@ impl Server {
             meta: context.meta.0.0.clone(),
             safe_wait: sitting.limit(),
             place,
-            observe: progress_notices::observer(lines, wanted),
+            observe: progress_notices::observer(notices, wanted),
             unwanted,
             delivery: delivery.clone(),
             read: self.shared.read.clone(),
             spare: self.shared.spare.clone(),
         };
         let mut work = tokio::task::spawn_blocking(move || work(incoming));
-        let mut number = 0.0;
         loop {
             tokio::select! {
                 biased;
-                Some(line) = told.recv() => {
+                Some(notice) = told.recv() => {
                     sitting.waits();
                     if let Some(token) = &token {
-                        number += 1.0;
-                        let progress = ProgressNotificationParam::new(token.clone(), number).with_message(line);
                         // A client that does not read must not delay the work.
-                        let _ = context.peer.notify_progress(progress).await;
+                        let _ = context.peer.notify_progress(notice.with_token(token.clone())).await;
                     }
                 }
                 done = &mut work => {
