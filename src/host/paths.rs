@@ -143,6 +143,11 @@ impl Home {
         self.root.join("keeper.lock")
     }
 
+    /// Environments that the list of a service has shown.
+    pub(crate) fn seen_environments(&self) -> PathBuf {
+        self.root.join("cloud-environments.json")
+    }
+
     /// Clock readings of past cleanups.
     pub(crate) fn clock_observations(&self) -> PathBuf {
         self.root.join("clock.json")

@@ -4,6 +4,8 @@ mod cancel;
 pub(crate) mod cleanup;
 mod detached_waits;
 mod doctor;
+pub(crate) mod environments;
+pub(crate) mod github_setup;
 mod mark_read;
 mod pin;
 mod queue_watcher;

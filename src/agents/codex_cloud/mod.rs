@@ -32,7 +32,13 @@ impl HostedAgent for CodexCloud {
         let env = request.env_id.as_deref().unwrap_or_default();
         // The service titles a task by its first line, and `list` shows nothing else of ours.
         let stdin = format!("{}\n\n{prompt}", title_mark(request));
-        HostedCall { stdin, ..call(&["exec", "--env", env, "-"]) }
+        let mut args = vec!["exec", "--env", env];
+        let attempts = request.attempts.map(|attempts| attempts.to_string());
+        args.extend(attempts.iter().flat_map(|attempts| ["--attempts", attempts]));
+        // The program would look for the branch where it stands, which is in no repository.
+        args.extend(request.branch.iter().flat_map(|branch| ["--branch", branch]));
+        args.push("-");
+        HostedCall { stdin, ..call(&args) }
     }
 
     fn submitted(&self, answer: &HostedAnswer) -> Result<RemoteJob, Fault> {
