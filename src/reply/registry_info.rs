@@ -17,6 +17,15 @@ pub(crate) struct RegistryMeta {
     /// How many rows are in this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<usize>,
+    /// The file that lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    /// The repository that the guide is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repository: Option<String>,
+    /// What its project is written in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tech_stack: Option<String>,
     /// Nothing was removed; the reply lists what would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dry_run: Option<bool>,
