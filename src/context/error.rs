@@ -190,6 +190,11 @@ pub(crate) enum TaskError {
     BadThread(String),
     #[error("task `{0}` has no thread to resume")]
     NoThread(TaskId),
+    #[error("Codex Cloud cannot cancel a task: {}", page.as_deref().map_or_else(
+        || format!("`{task}` may be there, or not yet"),
+        |page| format!("`{task}` goes on at {page}"),
+    ))]
+    NoRemoteCancel { task: TaskId, page: Option<String> },
     #[error("thread `{thread}` is busy with `{task}`")]
     ThreadBusy { thread: String, task: TaskId },
 }

@@ -29,6 +29,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         TaskError::BadProgram(_) => (Code::ToolError, Exit::Machine),
         TaskError::AgentMissing { .. } | TaskError::NoJail(_) => (Code::Unsupported, Exit::Machine),
         TaskError::Unsupported { .. }
+        | TaskError::NoRemoteCancel { .. }
         | TaskError::CommandOverMcp
         | TaskError::CommandUnconfined
         | TaskError::NotYet(_)

@@ -91,6 +91,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::Unsupported { agent, field } => {
             json!({ "reason": "agent_cannot", "agent": agent, "field": field })
         }
+        TaskError::NoRemoteCancel { task, page } => {
+            json!({ "reason": "agent_cannot", "task_id": task, "page": page })
+        }
         TaskError::NotYet(fields) => {
             json!({ "reason": "not_enforced", "field": fields.first(), "fields": fields })
         }

@@ -4,12 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::model::{Outcome, TaskId, Timestamp};
+use crate::model::{Outcome, Remote, TaskId, Timestamp};
 use crate::reply::metadata::seconds;
 use crate::reply::report_text::count;
 use crate::reply::storage::Storage;
 use crate::tasks::{Cancelled, Cleaned, CleanupRequest};
 use crate::text::plain;
+
+/// The page that lists all cloud tasks.
+const CLOUD_TASKS: &str = "https://chatgpt.com/codex";
 
 /// Metadata of each kind of reply; most have none.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -43,9 +46,9 @@ pub(crate) struct Cancellation {
     #[schemars(extend("enum" = ["cancel"]))]
     operation: &'static str,
     task_id: TaskId,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     previous_state: &'static str,
     reason: Option<String>,
     /// Processes of the run that outlived its agent and were ended.
@@ -53,6 +56,9 @@ pub(crate) struct Cancellation {
     /// A stop was requested, but the task has not ended yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancel_requested: bool,
+    /// The page of a task that goes on in the cloud: it can be stopped only there, and its end is not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goes_on_at: Option<String>,
     /// The result in one line.
     pub(crate) message: String,
 }
@@ -125,10 +131,20 @@ impl Cancellation {
         });
         let state = view.state().in_envelope();
         let processes_ended = result.map_or(0, |result| result.processes_ended);
+        let goes_on_at = cancelled.goes_on.as_ref().map(|remote| match remote {
+            Remote::Submitted { job } => plain::line(job.page(), usize::MAX),
+            Remote::Submitting { .. } => CLOUD_TASKS.to_owned(),
+        });
         let message = if cancelled.was_final {
             format!("nothing to cancel: already {state}")
         } else if cancelled.still_ending {
             "stop requested; still running".to_owned()
+        } else if let (Some(Remote::Submitted { .. }), Some(page)) = (&cancelled.goes_on, &goes_on_at) {
+            format!(
+                "{state} here; the cloud task goes on, because Codex Cloud has no cancel: stop it at {page}"
+            )
+        } else if let (Some(Remote::Submitting { .. }), Some(page)) = (&cancelled.goes_on, &goes_on_at) {
+            format!("{state} here; the cloud may have the task all the same: look at {page}")
         } else if processes_ended > 0 {
             let what = if processes_ended == 1 {
                 "1 leftover process was".into()
@@ -148,6 +164,7 @@ impl Cancellation {
                 .or_else(|| asked_reason.filter(|_| cancelled.still_ending).map(ToOwned::to_owned)),
             processes_ended,
             cancel_requested: cancelled.still_ending,
+            goes_on_at,
             message,
         }
     }

@@ -132,7 +132,7 @@ fn summary(view: &View) -> String {
     }
     match view.state() {
         State::Pending => "waiting in the queue".to_owned(),
-        State::Working | State::InputRequired => {
+        State::Working | State::InputRequired | State::Unconfirmed => {
             view.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| progress.activity.clone())
         }
         State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
@@ -146,7 +146,12 @@ pub(super) fn is_reported(row: &Row) -> bool {
     let answered = match row.state {
         State::Completed => true,
         State::Failed => row.code.as_deref() == Some(FailureCode::Schema.as_str()),
-        State::Pending | State::Working | State::InputRequired | State::Cancelled | State::TimedOut => false,
+        State::Pending
+        | State::Working
+        | State::InputRequired
+        | State::Unconfirmed
+        | State::Cancelled
+        | State::TimedOut => false,
     };
     let ours =
         row.agent.abilities().is_command_line() || row.summary.as_deref() == Some(agents::NOTHING_SAID);

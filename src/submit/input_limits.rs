@@ -113,11 +113,10 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
         return Ok(());
     }
     let jailed = abilities.is_command_line() && matches!(ask.caller, Caller::Client(_));
-    let silent = hosted || abilities.is_command_line();
     let given = [
         // First, because a resumed task inherits the other fields.
         ("resume", ask.resume.is_some()),
-        ("command_limit", silent && ask.limits.command_s.is_some()),
+        ("command_limit", abilities.is_command_line() && ask.limits.command_s.is_some()),
         ("idle", hosted && ask.limits.idle_s.is_some()),
         ("env_from", hosted && !ask.env_from.is_empty()),
         ("sandbox", ask.sandbox.is_some() && !jailed),

@@ -348,7 +348,7 @@ fn limits(config: &Config, agent: AgentName, asked: RequestedLimits) -> Result<L
         limits.command = None;
     }
     if agent.abilities().work == WorkKind::Hosted {
-        // The service says nothing between two polls.
+        // The service says nothing between two polls. One call of its program is what counts as a command.
         limits.idle = None;
         limits.command = None;
     }

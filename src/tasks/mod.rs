@@ -16,7 +16,7 @@ mod supervise;
 mod view_task;
 mod wait;
 
-pub(crate) use cancel::{Cancelled, ask_to_cancel, cancel};
+pub(crate) use cancel::{Cancelled, ask_to_cancel, cancel, cancel_unless_submitted};
 pub(crate) use cleanup::{Cleaned, CleanupRequest, cleanup};
 
 pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};
