@@ -1,8 +1,9 @@
 #!/bin/sh
 # Stands in for `codex cloud`: prints what the real program was recorded to print, with its exit codes.
 #
-# `tasks/ID/title` is a task that the service accepted, `state` the state of all of them, `diff` what they changed, and
-# `refuses-VERB` what the program says when it fails. The script says where it is by making `at-STAGE`, and stays there
+# `tasks/ID` is a task that the service accepted, with its `title`, the `args` of the call and the `starting_diff`. `state` is
+# the state of all of them, `diff` what they changed, `refuses-VERB` what the program says when it fails, and `breaks-exec`
+# what it says when it fails although the service accepted the task. The script says where it is by making `at-STAGE`, and stays there
 # as long as `holds-STAGE` exists.
 
 side=${0%/bin/codex}/side
@@ -29,8 +30,14 @@ exec)
     number=1
     until mkdir "$cloud/tasks/task_e_$number" 2> /dev/null; do number=$((number + 1)); done
     echo "$title" > "$cloud/tasks/task_e_$number/title"
+    echo "$*" > "$cloud/tasks/task_e_$number/args"
+    [ -z "$CODEX_STARTING_DIFF" ] || echo "$CODEX_STARTING_DIFF" > "$cloud/tasks/task_e_$number/starting_diff"
     echo "$$" >> "$side/${DELEGATOR_RUNS##*:}.starts"
     meet accepted
+    if [ -e "$cloud/breaks-exec" ]; then
+        cat "$cloud/breaks-exec" >&2
+        exit 1
+    fi
     echo "https://chatgpt.com/codex/tasks/task_e_$number"
     ;;
 list)
