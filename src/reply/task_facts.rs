@@ -7,7 +7,7 @@ use crate::agents;
 use crate::context::MissingOutput;
 use crate::failure::Voice;
 use crate::model::{
-    Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
+    Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage, WorkKind,
 };
 use crate::reading::View;
 use crate::registry::Row;
@@ -153,8 +153,10 @@ pub(super) fn is_reported(row: &Row) -> bool {
         | State::Cancelled
         | State::TimedOut => false,
     };
-    let ours =
-        row.agent.abilities().is_command_line() || row.summary.as_deref() == Some(agents::NOTHING_SAID);
+    let hosted = row.agent.abilities().work == WorkKind::Hosted;
+    let ours = hosted
+        || row.agent.abilities().is_command_line()
+        || row.summary.as_deref() == Some(agents::NOTHING_SAID);
     answered && !ours
 }
 

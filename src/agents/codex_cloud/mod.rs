@@ -13,10 +13,11 @@ use crate::agents::{
     TaskText,
 };
 use crate::environments::Label;
-use crate::model::{FailureCode, Fault, RemoteJob, Request, WorkKind};
+use crate::model::{FailureCode, Fault, RemoteJob, Request, TaskId, WorkKind};
 use crate::text::plain;
 
 const LONGEST_LINE: usize = 300;
+const LONGEST_TITLE: usize = 80;
 
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Hosted,
@@ -42,7 +43,8 @@ impl HostedAgent for CodexCloud {
         args.extend(request.branch.iter().flat_map(|branch| ["--branch", branch]));
         args.push("-");
         // The service titles a task by its first line, and `list` shows nothing else of ours.
-        let stdin = format!("{}\n\n{prompt}", title_mark(request));
+        let title = plain::line(&request.task, LONGEST_TITLE);
+        let stdin = format!("{} {title}\n\n{prompt}", title_mark(request));
         HostedCall { stdin, ..call(&args) }
     }
 
@@ -80,15 +82,17 @@ impl HostedAgent for CodexCloud {
         // The exit code is 1 for pending tasks too; only the first line tells.
         let mut lines = answer.stdout.lines();
         let first = plain::line(lines.next().unwrap_or_default(), LONGEST_LINE);
+        let (state, title) = first.split_once("] ").unwrap_or((first.trim_end_matches(']'), ""));
+        let title = without_mark(title);
         // The environment and the age change all the time; the last line counts the changes.
         let changes =
             lines.last().map(|line| plain::line(line, LONGEST_LINE)).filter(|line| !line.is_empty());
-        let summary = changes.map_or_else(|| first.clone(), |changes| format!("{first}: {changes}"));
+        let summary = changes.map_or_else(|| title.to_owned(), |changes| format!("{title}: {changes}"));
         let ended = |result| Ok(RemoteState::Ended { result, summary: summary.clone() });
-        match first.split_once(']').map(|(state, _)| state) {
-            Some("[PENDING") => Ok(RemoteState::Working(first)),
-            Some("[READY" | "[APPLIED") => ended(Ok(())),
-            Some("[ERROR") => {
+        match state {
+            "[PENDING" => Ok(RemoteState::Working(format!("pending in the cloud: {title}"))),
+            "[READY" | "[APPLIED" => ended(Ok(())),
+            "[ERROR" => {
                 ended(Err(Fault::new(FailureCode::ToolError, "the cloud task failed or was stopped there")
                     .hint("its page tells why; start the task again")))
             }
@@ -139,6 +143,12 @@ fn title_mark(request: &Request) -> String {
     format!("[{}]", request.task_id)
 }
 
+/// The title as the user knows it.
+fn without_mark(title: &str) -> &str {
+    let marked = title.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    marked.filter(|(mark, _)| TaskId::begins(mark)).map_or(title, |(_, rest)| rest)
+}
+
 fn job(url: &str) -> RemoteJob {
     let id = url.trim_end_matches('/').rsplit('/').next().unwrap_or(url);
     RemoteJob { id: id.to_owned(), url: Some(url.to_owned()) }
@@ -184,11 +194,11 @@ mod tests {
         let polled = |code, text: &str| CodexCloud.polled(&answer(code, text, "Error: 500"));
         assert!(matches!(polled(1, "[PENDING] fix it"), Ok(RemoteState::Working(_))));
         let Ok(RemoteState::Ended { result: Ok(()), summary }) =
-            polled(0, "[READY] fix it\ne  •  4s ago\n+1/-0 • 1 file")
+            polled(0, "[READY] [T-cloud-0123456789ab] fix it\ne  •  4s ago\n+1/-0 • 1 file")
         else {
             panic!("not ready")
         };
-        assert_eq!(summary, "[READY] fix it: +1/-0 • 1 file");
+        assert_eq!(summary, "fix it: +1/-0 • 1 file");
         assert!(matches!(polled(1, "[ERROR] fix it"), Ok(RemoteState::Ended { result: Err(_), .. })));
         assert!(polled(1, "").is_err());
     }

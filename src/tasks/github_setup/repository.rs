@@ -17,7 +17,11 @@ impl GitHubRepository {
                 on_github(rest, '/')?
             }
             Some(_) => return None,
-            None => on_github(text, ':').or_else(|| on_github(text, '/')).unwrap_or(text),
+            None => match on_github(text, ':').or_else(|| on_github(text, '/')) {
+                Some(path) => path,
+                None if text.matches('/').count() == 1 => text,
+                None => return None,
+            },
         };
         let path = path.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
         let (owner, rest) = path.split_once('/')?;
