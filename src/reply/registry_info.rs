@@ -183,9 +183,9 @@ impl Cleanup {
         let data = Self {
             summary: summary(cleaned, ask, &storage),
             stuck_tasks: Stuck {
-                found: cleaned.recovered.len(),
-                cleaned: cleaned.recovered.len(),
-                task_ids: cleaned.recovered.clone(),
+                found: cleaned.stuck.len(),
+                cleaned: if ask.dry_run { 0 } else { cleaned.stuck.len() },
+                task_ids: cleaned.stuck.clone(),
             },
             old_tasks: Old {
                 found: cleaned.found.len(),
@@ -208,11 +208,10 @@ impl Cleanup {
 }
 
 fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String {
-    let recovered = cleaned.recovered.len();
-    let ended = if recovered == 0 {
-        String::new()
-    } else {
-        format!("recovered {recovered} whose supervisor had died; ")
+    let ended = match (cleaned.stuck.len(), ask.dry_run) {
+        (0, _) => String::new(),
+        (stuck, true) => format!("would end {} whose supervisor has died; ", count(stuck, "run")),
+        (stuck, false) => format!("ended {} whose supervisor had died; ", count(stuck, "run")),
     };
     if cleaned.busy {
         return format!("{ended}another cleanup is already running");

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::context::{Context, TaskError};
 use crate::environments::Environments;
 use crate::git::{self, Git, TreeBefore, User};
-use crate::host::{clock, ids};
+use crate::host::{clock, files, ids};
 use crate::model::{AgentName, WorkKind};
 use crate::submit::resolve::StartRequest;
 use crate::text::plain;
@@ -105,7 +105,9 @@ fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result
         config: context.env.path("XDG_CONFIG_HOME"),
         system: git::of_system(&system),
     };
-    let scratch = context.home.root().join(format!("diff-{}", ids::secret()?));
+    let diffs = context.home.diffs();
+    files::ensure_dir(&diffs).map_err(TaskError::write(&diffs))?;
+    let scratch = diffs.join(ids::secret()?);
     let until = clock::monotonic() + LONGEST_DIFF_TIME;
     let tree = TreeBefore::take(root, &scratch, context.home.root(), program, &user, until);
     let tree = tree.map_err(|error| refused(error.to_string()))?;

@@ -133,7 +133,7 @@ fn uncommitted_work_goes_along_if_asked_for() {
     let dir = cloud.env.run_dir(report["run_id"].as_str().unwrap());
     assert!(!dir.join("env.json").exists());
     assert!(!fs::read_to_string(dir.join("request.json")).unwrap().contains("staged.txt"));
-    assert!(files_in(cloud.env.home()).iter().all(|name| !name.starts_with("diff-")), "scratch is left");
+    assert_eq!(files_in(&cloud.env.home().join("diffs")), [""; 0], "scratch is left");
 }
 
 #[test]
