@@ -209,6 +209,25 @@ fn a_cloud_task_that_was_submitted_goes_on_and_cancel_says_where() {
 }
 
 #[test]
+fn a_cloud_task_that_may_have_arrived_is_cancelled_with_a_caveat() {
+    let cloud = Cloud::new();
+    fs::write(cloud.dir.join("holds-exec"), "").unwrap();
+    let task = acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap();
+    let at = cloud.dir.join("at-exec");
+    crate::support::env::wait_for("the call", PATIENCE, || at.exists().then_some(()));
+    let status = cloud.env.json(&["status", "--json"]);
+    fits("status_snapshot", &status);
+    assert_eq!(status["data"]["tasks"][0]["state"], "unknown", "{status:#}");
+    let cancelled = cloud.env.json(&["cancel", &task.task_id, "--json"]);
+    fits("registry_info", &cancelled);
+    assert_eq!(cancelled["data"]["previous_state"], "unknown");
+    assert!(
+        cancelled["data"]["message"].as_str().unwrap().contains("may have the task all the same"),
+        "{cancelled:#}"
+    );
+}
+
+#[test]
 fn environments_are_listed_and_edits_of_the_list_are_undone_by_the_opposite() {
     let cloud = Cloud::new();
     let env = &cloud.env;
