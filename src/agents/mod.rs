@@ -107,8 +107,9 @@ pub(crate) trait HostedAgent: Sync {
 
     fn submitted(&self, answer: &HostedAnswer) -> Submitted;
 
-    /// Lists recent jobs, to find one whose submission was cut off before its id was recorded.
-    fn list(&self, request: &Request) -> HostedCall;
+    /// Lists recent jobs, to find one whose submission was cut off before its id was recorded. `after` is the
+    /// `next` of the page before.
+    fn list(&self, request: &Request, after: Option<&str>) -> HostedCall;
 
     fn find(&self, request: &Request, answer: &HostedAnswer) -> Result<Listed, Fault>;
 
@@ -155,6 +156,8 @@ pub(crate) struct Listed {
     pub(crate) job: Option<RemoteJob>,
     /// The environments of all jobs.
     pub(crate) environments: Vec<Label>,
+    /// Where the next page begins, if there is one.
+    pub(crate) next: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

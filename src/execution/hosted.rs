@@ -30,6 +30,8 @@ const CALL: Duration = Duration::from_secs(60);
 const MOST_FAILURES: u32 = 60;
 /// How often to look for a job whose submission was answered with an error. The list may lag behind.
 const MOST_SEARCHES: u32 = 5;
+/// How far back to look: 200 jobs.
+const MOST_PAGES: u32 = 10;
 const LONGEST_ANSWER: usize = 16 << 20;
 
 /// Drives the job to its end. Always a record.
@@ -110,10 +112,11 @@ impl Driver<'_> {
                 self.dir.write_text(path, &diff).map_err(|error| stop(storage(&error)))?;
             }
         }
-        Ok(match attempts {
-            1 => summary,
-            _ => format!("{summary} ({attempts} attempts, {with_changes} with changes)"),
-        })
+        let of_attempts = match attempts {
+            1 => String::new(),
+            _ => format!(" ({attempts} attempts, {with_changes} with changes)"),
+        };
+        Ok(format!("{summary}{of_attempts}; {}", job.page()))
     }
 
     /// The job at the service, submitted now or before.
@@ -161,13 +164,8 @@ impl Driver<'_> {
                 "looking for the submission in the service's list",
                 Vec::new(),
             );
-            let listed = self.ask_patiently(&self.agent.list(self.request), |agent, answer| {
-                agent.find(self.request, answer)
-            });
-            let listed = listed.map_err(|reason| never_listed(reason, answer.as_ref()))?;
-            // Only a hint for later requests.
-            let _ = Home::open(self.env).map(|home| environments::remember(&home, listed.environments));
-            match (listed.job, &answer) {
+            let found = self.look().map_err(|reason| never_listed(reason, answer.as_ref()))?;
+            match (found, &answer) {
                 (Some(job), _) => return Ok(job),
                 (None, Some(fault)) if nth + 1 == MOST_SEARCHES => return Err(stop(fault.clone())),
                 (None, _) => {}
@@ -176,6 +174,23 @@ impl Driver<'_> {
             paused.map_err(|reason| never_listed(reason, answer.as_ref()))?;
         }
         Err(stop(Fault::new(FailureCode::Internal, "the search ended")))
+    }
+
+    /// Looks through the service's list once. Remembers the environments in it.
+    fn look(&mut self) -> Result<Option<RemoteJob>, StopReason> {
+        let mut after = None;
+        for _ in 0..MOST_PAGES {
+            let call = self.agent.list(self.request, after.as_deref());
+            let page = self.ask_patiently(&call, |agent, answer| agent.find(self.request, answer))?;
+            // Only a hint for later requests.
+            let _ = Home::open(self.env).map(|home| environments::remember(&home, page.environments));
+            match (page.job, page.next) {
+                (Some(job), _) => return Ok(Some(job)),
+                (None, Some(next)) => after = Some(next),
+                (None, None) => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// Polls until the job has ended.
@@ -187,7 +202,7 @@ impl Driver<'_> {
             let (RemoteState::Working(line) | RemoteState::Ended { summary: line, .. }) = &state;
             if *line != last {
                 attached::note(self.dir, line);
-                attached::write_progress(self.dir, line, Vec::new());
+                attached::write_progress(self.dir, &format!("{line}; {}", job.page()), Vec::new());
                 last.clone_from(line);
             }
             if let RemoteState::Ended { result, summary } = state {

@@ -86,7 +86,8 @@ fn a_task_goes_to_the_cloud_and_its_changes_come_back() {
     assert_eq!(cloud.sent("starting_diff"), None, "nobody asked for it");
     assert_eq!(report["status"], "completed");
     let summary = report["summary"].as_str().unwrap();
-    assert!(summary.starts_with("do it: +1/-0 • 1 file (2 attempts, 2 with changes)"), "{summary}");
+    let told = "do it: +1/-0 • 1 file (2 attempts, 2 with changes); https://chatgpt.com/codex/tasks/task_e_1";
+    assert_eq!(summary, told);
     for name in ["changes.diff", "changes-2.diff"] {
         assert_eq!(cloud.env.expect(0, &["inspect", id, name, "--grep", "more"]).code, Some(0));
     }

@@ -42,10 +42,20 @@ exec)
     ;;
 list)
     meet list
+    # A page holds three tasks, the newest first. The cursor is how many came before.
+    from=0
+    case "$*" in *--cursor*) from=$last ;; esac
     printf '{"tasks":['
     comma=
-    for title in "$cloud"/tasks/*/title; do
-        [ -e "$title" ] || continue
+    number=0
+    cursor=null
+    for title in $(ls -t "$cloud"/tasks/*/title 2> /dev/null); do
+        number=$((number + 1))
+        [ "$number" -gt "$from" ] || continue
+        if [ "$number" -gt $((from + 3)) ]; then
+            cursor=\"$((from + 3))\"
+            break
+        fi
         id=$(basename "${title%/title}")
         printf '%s{"id":"%s","url":"https://chatgpt.com/codex/tasks/%s","title":"%s","status":"pending",' \
             "$comma" "$id" "$id" "$(cat "$title")"
@@ -53,7 +63,7 @@ list)
         printf '"summary":{"files_changed":0,"lines_added":0,"lines_removed":0},"is_review":false,"attempt_total":1}'
         comma=,
     done
-    printf '],"cursor":null}\n'
+    printf '],"cursor":%s}\n' "$cursor"
     ;;
 status)
     meet status

@@ -59,9 +59,11 @@ impl HostedAgent for CodexCloud {
         }
     }
 
-    fn list(&self, request: &Request) -> HostedCall {
+    fn list(&self, request: &Request, after: Option<&str>) -> HostedCall {
         let env = request.env_id.as_deref().unwrap_or_default();
-        call(&["list", "--env", env, "--limit", "20", "--json"])
+        let mut args = vec!["list", "--env", env, "--limit", "20", "--json"];
+        args.extend(after.iter().flat_map(|after| ["--cursor", after]));
+        call(&args)
     }
 
     fn find(&self, request: &Request, answer: &HostedAnswer) -> Result<Listed, Fault> {
@@ -71,7 +73,8 @@ impl HostedAgent for CodexCloud {
         let job = found.map(|task| RemoteJob { id: task.id.clone(), url: task.url.clone() });
         let label =
             |task: ListedTask| Some(Label { id: task.environment_id, label: task.environment_label? });
-        Ok(Listed { job, environments: listed.tasks.into_iter().filter_map(label).collect() })
+        let environments = listed.tasks.into_iter().filter_map(label).collect();
+        Ok(Listed { job, environments, next: listed.cursor.filter(|cursor| !cursor.starts_with('-')) })
     }
 
     fn poll(&self, job: &RemoteJob) -> HostedCall {
@@ -119,6 +122,8 @@ impl HostedAgent for CodexCloud {
 #[derive(Debug, Deserialize)]
 struct TaskList {
     tasks: Vec<ListedTask>,
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -209,13 +214,15 @@ mod tests {
         let listed = |title: &str| {
             let tasks = serde_json::json!({
                 "tasks": [{ "id": "task_e_7", "title": title, "environment_id": null, "environment_label": "shop" }],
-                "cursor": null,
+                "cursor": "more",
             });
             CodexCloud.find(&request, &answer(0, &tasks.to_string(), "")).unwrap()
         };
         let title = CodexCloud.submit(&request, "fix it").stdin.lines().next().unwrap().to_owned();
         assert_eq!(listed(&title).job.unwrap().id, "task_e_7");
         let other = listed("another task");
+        let next = CodexCloud.list(&request, other.next.as_deref());
+        assert_eq!(next.args.last().unwrap(), "more");
         assert_eq!((other.job, other.environments), (None, vec![Label { id: None, label: "shop".into() }]));
     }
 }

@@ -227,7 +227,7 @@ pub(super) fn named(name: &str, root: &Path) -> Option<&'static TechStack> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, name)| name);
     let of_it = || STACKS.iter().filter(|stack| stack.name == name);
     let files = files(root);
-    of_it().find(|stack| stack.is_of(&files)).or_else(|| of_it().last())
+    of_it().find(|stack| stack.is_of(&files)).or_else(|| of_it().next_back())
 }
 
 /// What the files in `root` look like.
