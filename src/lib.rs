@@ -8,6 +8,7 @@ mod redact;
 mod text;
 
 mod config;
+mod environments;
 mod git;
 mod host;
 mod registry;

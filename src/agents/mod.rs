@@ -19,9 +19,8 @@ pub(crate) mod testing;
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, Usage};
+use crate::environments::Label;
+use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, RemoteJob, Request, Usage};
 
 pub(crate) use abilities::{Abilities, Edits, Program, TaskText};
 pub(crate) use codex::{
@@ -106,19 +105,20 @@ pub(crate) trait HostedAgent: Sync {
     /// The call that submits the work. It is never repeated.
     fn submit(&self, request: &Request, prompt: &str) -> HostedCall;
 
-    fn submitted(&self, answer: &HostedAnswer) -> Result<RemoteJob, Fault>;
+    fn submitted(&self, answer: &HostedAnswer) -> Submitted;
 
-    /// Lists recent jobs, to find one whose submission was cut off before its id was recorded.
-    fn list(&self, request: &Request) -> HostedCall;
+    /// Lists recent jobs, to find one whose submission was cut off before its id was recorded. `after` is the
+    /// `next` of the page before.
+    fn list(&self, request: &Request, after: Option<&str>) -> HostedCall;
 
-    fn find(&self, request: &Request, answer: &HostedAnswer) -> Result<Option<RemoteJob>, Fault>;
+    fn find(&self, request: &Request, answer: &HostedAnswer) -> Result<Listed, Fault>;
 
     fn poll(&self, job: &RemoteJob) -> HostedCall;
 
     fn polled(&self, answer: &HostedAnswer) -> Result<RemoteState, Fault>;
 
-    /// Fetches the changes of a job that succeeded.
-    fn fetch(&self, job: &RemoteJob) -> HostedCall;
+    /// Fetches the changes of an attempt of a job that succeeded. The first has number 1.
+    fn fetch(&self, job: &RemoteJob, attempt: u32) -> HostedCall;
 
     /// The changes as a diff; `None` if there are none.
     fn fetched(&self, answer: &HostedAnswer) -> Result<Option<String>, Fault>;
@@ -139,11 +139,25 @@ pub(crate) struct HostedAnswer {
     pub(crate) stderr: String,
 }
 
-/// A job as the service knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RemoteJob {
-    pub(crate) id: String,
-    pub(crate) url: Option<String>,
+/// What came of a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Submitted {
+    Job(RemoteJob),
+    /// The service does not have the job.
+    Refused(Fault),
+    /// The service may have the job in spite of the fault.
+    Unknown(Fault),
+}
+
+/// What a list shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// The job of the request, if it is there.
+    pub(crate) job: Option<RemoteJob>,
+    /// The environments of all jobs.
+    pub(crate) environments: Vec<Label>,
+    /// Where the next page begins, if there is one.
+    pub(crate) next: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -114,6 +114,6 @@ pub(super) fn exit_of(state: State) -> Exit {
         State::Completed => Exit::Done,
         State::Failed | State::TimedOut => Exit::RunFailed,
         State::Cancelled => Exit::Cancelled,
-        State::Pending | State::Working | State::InputRequired => Exit::StillWorking,
+        State::Pending | State::Working | State::InputRequired | State::Unconfirmed => Exit::StillWorking,
     }
 }

@@ -10,6 +10,7 @@ mod cleanup;
 mod confined;
 mod demo;
 mod doctor;
+mod environments;
 mod growing_file;
 mod inspect;
 mod interrupt;
@@ -111,8 +112,10 @@ enum Verb {
     Cancel(cancel::Cancel),
     /// Record a shell or a command in a terminal, or read a recording
     Terminal(terminal::Terminal),
-    /// Record every new terminal in VS Code or your shell
+    /// Record every new terminal in VS Code or your shell, or show how to connect Codex Cloud to GitHub
     Setup(setup::Setup),
+    /// List the known environments of Codex Cloud, or add and remove one
+    Environments(environments::Environments),
     /// Remove old runs and files, end runs whose supervisor died, and show what is kept
     Cleanup(cleanup::Cleanup),
     /// Keep a run, a capture or a terminal regardless of age
@@ -141,6 +144,7 @@ impl Verb {
             // Exits with the status of what ran in it.
             Verb::Terminal(verb) => return verb.run(call),
             Verb::Setup(verb) => verb.run(call),
+            Verb::Environments(verb) => verb.run(call),
             Verb::Cleanup(verb) => verb.run(call),
             Verb::Pin(verb) => verb.run(call),
             Verb::Doctor(verb) => verb.run(call),

@@ -1,4 +1,4 @@
-//! `delegator setup`: makes VS Code or a shell record every new terminal, and undoes that.
+//! `delegator setup`: makes VS Code or a shell record every new terminal, and undoes that; or shows the guide to GitHub.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,9 @@ use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::{Exit, Failure};
 use crate::host::paths;
-use crate::reply::{RegistryMeta, SetupReply};
+use crate::reply::{GitHubSetup, RegistryMeta, SetupReply};
 use crate::setup::{self, SetupAction, Shell};
+use crate::tasks::github_setup;
 
 #[derive(Debug, Args)]
 pub(super) struct Setup {
@@ -37,6 +38,15 @@ enum Target {
         #[arg(long, value_parser = ["bash", "zsh", "fish"], hide_possible_values = true)]
         shell: Option<String>,
     },
+    /// Show how to give Codex Cloud access to a repository on GitHub; changes nothing
+    Github {
+        /// `owner/name` or an address [default: the remote of this checkout]
+        #[arg(long)]
+        repository: Option<String>,
+        /// What the project is written in [default: by its files]
+        #[arg(long, value_name = "NAME")]
+        tech_stack: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -59,6 +69,13 @@ impl Setup {
                 let at = settings.as_ref().map(|file| format!(" --settings {}", file.display()));
                 let change = setup::vscode(&call.env, settings, &program, way(&how)).map_err(failed)?;
                 (how, "vscode", change, format!("delegator setup vscode --undo{}", at.unwrap_or_default()))
+            }
+            Target::Github { repository, tech_stack } => {
+                let context = call.open_to_look()?;
+                let guide = github_setup::guide(&context, repository.as_deref(), tech_stack.as_deref())?;
+                let (meta, data) = GitHubSetup::of(guide);
+                call.answer(meta, data, |data| data.guide.clone())?;
+                return Ok(Exit::Done);
             }
             Target::Shell { how, shell } => {
                 let of = shell.as_ref().map(|shell| format!(" --shell {shell}")).unwrap_or_default();

@@ -23,7 +23,8 @@ pub(super) struct TaskArgs {
     /// What to do; several words are joined by spaces, `-` reads standard input
     #[arg(value_name = "TASK")]
     task: Vec<String>,
-    /// Agent to use: `codex`, `command` (the task is a shell command line), or `replay` (a recording)
+    /// Agent to use: `codex`, `codex_cloud` (runs in Codex Cloud), `command` (the task is a shell command line), or
+    /// `replay` (a recording)
     #[arg(long, value_parser = agent(), hide_possible_values = true)]
     agent: Option<AgentName>,
     /// Directory to work in [default: the current one]
@@ -68,9 +69,18 @@ pub(super) struct TaskArgs {
     /// Allow running outside a git repository
     #[arg(long)]
     skip_git_repo_check: bool,
-    /// Environment in which `codex_cloud` runs the task
-    #[arg(long, value_name = "ID", hide = true)]
+    /// Environment in which `codex_cloud` runs the task: its id or label [default: the only known one]
+    #[arg(long, value_name = "ID")]
     env_id: Option<String>,
+    /// How many times `codex_cloud` tries the task: 1 to 4
+    #[arg(long, value_name = "N")]
+    attempts: Option<u32>,
+    /// Branch that `codex_cloud` starts from [default: the current one]
+    #[arg(long)]
+    branch: Option<String>,
+    /// Send uncommitted changes with the task, for `codex_cloud`
+    #[arg(long)]
+    starting_diff: bool,
     /// Short name for the task
     #[arg(long)]
     alias: Option<String>,
@@ -117,6 +127,9 @@ impl TaskArgs {
             idempotency_key: self.key,
             env_from: self.env,
             env_id: self.env_id,
+            attempts: self.attempts,
+            branch: self.branch,
+            starting_diff: self.starting_diff,
             ..StartRequest::default()
         })
     }

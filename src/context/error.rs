@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use crate::agents::BadRecording;
 use crate::config::ConfigError;
 use crate::context::missing_output::MissingOutput;
+use crate::environments::EnvironmentsError;
 use crate::host::HomeError;
 use crate::host::ListenError;
 use crate::host::NoRandomness;
@@ -41,6 +42,8 @@ pub(crate) enum TaskError {
     Terminal(#[from] TerminalError),
     #[error(transparent)]
     Setup(#[from] SetupError),
+    #[error(transparent)]
+    Environments(#[from] EnvironmentsError),
     #[error("failed to write to `{}`", path.display())]
     Write {
         path: PathBuf,
@@ -77,6 +80,20 @@ pub(crate) enum TaskError {
     BadAlias(String),
     #[error("`{name}` must be a number of seconds, above zero and at most one year")]
     BadLimit { name: &'static str },
+    #[error("`attempts` is {0}")]
+    BadAttempts(u32),
+    #[error("`{}` is not the name of a branch", .0.escape_debug())]
+    BadBranch(String),
+    #[error("no environment is named, and {}", of_environments(known))]
+    NoEnvironment { known: Vec<String> },
+    #[error("`{}` is not a repository on GitHub", short(.0).escape_debug())]
+    BadRepository(String),
+    #[error("no repository is named, and `{}` has no remote on GitHub", .0.display())]
+    NoGitHubRemote(PathBuf),
+    #[error("unknown tech stack `{}`", short(given).escape_debug())]
+    BadTechStack { given: String, known: Vec<&'static str> },
+    #[error("uncommitted work cannot be sent: {0}")]
+    NoStartingDiff(String),
     #[error("the directory `{}` does not exist", .0.display())]
     NoDirectory(PathBuf),
     #[error("`{}` is not a directory", .0.display())]
@@ -177,8 +194,18 @@ pub(crate) enum TaskError {
     BadThread(String),
     #[error("task `{0}` has no thread to resume")]
     NoThread(TaskId),
+    #[error("Codex Cloud cannot cancel a task: {}", page.as_deref().map_or_else(
+        || format!("`{task}` may be there, or not yet"),
+        |page| format!("`{task}` goes on at {page}"),
+    ))]
+    NoRemoteCancel { task: TaskId, page: Option<String> },
     #[error("thread `{thread}` is busy with `{task}`")]
     ThreadBusy { thread: String, task: TaskId },
+}
+
+/// Why none of the known environments is taken.
+fn of_environments(known: &[String]) -> String {
+    if known.is_empty() { "none is known".to_owned() } else { format!("it could be any of {}", some(known)) }
 }
 
 /// Enough of the caller's text to recognise it.

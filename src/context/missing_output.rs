@@ -32,7 +32,7 @@ pub(crate) fn missing_output(row: &Row, dir: &RunDir) -> Option<MissingOutput> {
     }
     match row.state {
         State::Pending => Some(MissingOutput::Queued),
-        State::Working | State::InputRequired => None,
+        State::Working | State::InputRequired | State::Unconfirmed => None,
         State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
             if [dir.stdout(), dir.events(), dir.stderr(), dir.plan()].iter().any(|path| path.exists()) {
                 return None;

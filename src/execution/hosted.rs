@@ -6,50 +6,33 @@
 use std::io::Write;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::agents::{HostedAgent, HostedAnswer, HostedCall, RemoteJob, RemoteState};
+use crate::agents::{HostedAgent, HostedAnswer, HostedCall, RemoteState, Submitted};
+use crate::environments;
 use crate::execution::child::{self, Inside};
 use crate::execution::control::Listener;
 use crate::execution::supervise::{bare, storage};
 use crate::execution::{attached, supervise};
 use crate::host::AgentLaunch;
 use crate::host::Env;
-use crate::host::{Links, OpenedDirs, clock, files, paths};
+use crate::host::{Home, Links, OpenedDirs, clock, files, ids, paths};
 use crate::model::{
-    CommandSpec, Exit, FailureCode, Fault, Limit, Limits, Outcome, Request, RunResult, Signal, SignalTarget,
-    Stdin, Stdout, Stop, StopReason,
+    CommandSpec, Exit, FailureCode, Fault, Limit, Limits, Outcome, Remote, RemoteJob, RemoteRecord, Request,
+    RunResult, Signal, SignalTarget, Stdin, Stdout, Stop, StopReason,
 };
 use crate::prompts;
 use crate::runs::{RunDir, StartRecord};
 use crate::supervisor;
 use crate::supervisor::{Observed, Observer, ProcessTree, RunMark, Stream};
 
-/// How long one call of the local program may take. It has no limit of its own.
+/// How long one call of the local program may take if the request does not say. It has no limit of its own.
 const CALL: Duration = Duration::from_secs(60);
-/// How often in a row the service may fail to answer.
-const MOST_FAILURES: u32 = 5;
-/// How often to look for a submission that was cut off. The list may lag behind.
+/// How often in a row the service may fail to answer: a quarter of an hour, because a job goes on without us.
+const MOST_FAILURES: u32 = 60;
+/// How often to look for a job whose submission was answered with an error. The list may lag behind.
 const MOST_SEARCHES: u32 = 5;
+/// How far back to look: 200 jobs.
+const MOST_PAGES: u32 = 10;
 const LONGEST_ANSWER: usize = 16 << 20;
-
-/// The content of `remote.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-enum Remote {
-    /// The submission has begun. Whether the service has the job is unknown.
-    Submitting,
-    Submitted {
-        job: RemoteJob,
-    },
-}
-
-#[derive(Serialize)]
-struct RemoteRecord<'a> {
-    version: u32,
-    #[serde(flatten)]
-    remote: &'a Remote,
-}
 
 /// Drives the job to its end. Always a record.
 pub(super) fn run(
@@ -79,7 +62,26 @@ pub(super) fn run(
         Ok(summary) => (Outcome::Completed, summary),
         Err(reason) => (attached::stopped(reason, &driver.started), String::new()),
     };
-    attached::end(dir, request, &driver.started, outcome, reported)
+    let result = attached::end(dir, request, &driver.started, outcome, reported);
+    let warnings = goes_on(dir, &result.outcome).into_iter().collect();
+    RunResult { warnings, ..result }
+}
+
+/// A warning that the service goes on with a job that we stopped following.
+fn goes_on(dir: &RunDir, outcome: &Outcome) -> Option<String> {
+    match (dir.read_remote().ok().flatten()?, outcome) {
+        (_, Outcome::Completed) => None,
+        (Remote::Submitted { job }, Outcome::Cancelled { .. } | Outcome::TimedOut { .. }) => {
+            Some(format!("the cloud task goes on, and its end is not followed any more: {}", job.page()))
+        }
+        (Remote::Submitted { job }, Outcome::Failed { .. }) => {
+            Some(format!("the cloud task: {}", job.page()))
+        }
+        (Remote::Submitting { answer: None }, _) => {
+            Some("the service may have the task all the same: look at its own list".to_owned())
+        }
+        (Remote::Submitting { answer: Some(_) }, _) => None,
+    }
 }
 
 struct Driver<'a> {
@@ -99,72 +101,108 @@ impl Driver<'_> {
     fn run(&mut self) -> Result<String, StopReason> {
         let job = self.job()?;
         let summary = self.follow(&job)?;
-        let answer = self.ask_patiently(&self.agent.fetch(&job), |agent, answer| agent.fetched(answer))?;
-        if let Some(diff) = answer {
-            self.dir.write_text(self.dir.changes(), &diff).map_err(|error| stop(storage(&error)))?;
+        let attempts = self.request.attempts.unwrap_or(1);
+        let mut with_changes = 0;
+        for attempt in 1..=attempts {
+            let fetched =
+                self.ask_patiently(&self.agent.fetch(&job, attempt), |agent, answer| agent.fetched(answer))?;
+            if let Some(diff) = fetched {
+                with_changes += 1;
+                let path = self.dir.changes(attempt);
+                self.dir.write_text(path, &diff).map_err(|error| stop(storage(&error)))?;
+            }
         }
-        Ok(summary)
+        let of_attempts = match attempts {
+            1 => String::new(),
+            _ => format!(" ({attempts} attempts, {with_changes} with changes)"),
+        };
+        Ok(format!("{summary}{of_attempts}; {}", job.page()))
     }
 
     /// The job at the service, submitted now or before.
     fn job(&mut self) -> Result<RemoteJob, StopReason> {
-        let remote = self.dir.read_state(&self.dir.remote());
-        match remote.map_err(|error| stop(Fault::new(FailureCode::Storage, error.to_string())))? {
-            Some(Remote::Submitted { job }) => Ok(job),
-            Some(Remote::Submitting) => {
-                let job = self.search()?;
-                self.submitted(job)
-            }
+        let remote = self.dir.read_remote();
+        let found = match remote.map_err(|error| stop(Fault::new(FailureCode::Storage, error.to_string())))? {
+            Some(Remote::Submitted { job }) => return Ok(job),
+            Some(Remote::Submitting { answer }) => self.search(answer)?,
             None => {
                 // An order to stop may have come first.
                 self.pause(Duration::ZERO)?;
-                self.record(&Remote::Submitting)?;
+                self.record(Remote::Submitting { answer: None })?;
                 let prompt = prompts::render(self.request);
                 let answer = self.ask(&self.agent.submit(self.request, &prompt))?;
-                let job = match answer.exit {
-                    // It took too long: the service may have the job.
-                    Exit::Signal(_) => self.search()?,
-                    Exit::Code(_) => self.agent.submitted(&answer).map_err(stop)?,
-                };
-                self.submitted(job)
+                match self.agent.submitted(&answer) {
+                    Submitted::Job(job) => job,
+                    Submitted::Refused(fault) => {
+                        self.record(Remote::Submitting { answer: Some(fault.clone()) })?;
+                        return Err(stop(fault));
+                    }
+                    // Ended by our limit, it said nothing that could be told later.
+                    Submitted::Unknown(_) if matches!(answer.exit, Exit::Signal(_)) => self.search(None)?,
+                    Submitted::Unknown(fault) => {
+                        self.record(Remote::Submitting { answer: Some(fault.clone()) })?;
+                        self.search(Some(fault))?
+                    }
+                }
             }
-        }
+        };
+        self.submitted(found)
     }
 
     fn submitted(&mut self, job: RemoteJob) -> Result<RemoteJob, StopReason> {
-        self.record(&Remote::Submitted { job: job.clone() })?;
+        self.record(Remote::Submitted { job: job.clone() })?;
         attached::note(self.dir, &format!("submitted as {}", job.url.as_deref().unwrap_or(&job.id)));
         Ok(job)
     }
 
-    /// Finds the job of a submission that was cut off. It is not submitted again, because the
-    /// service may have it.
-    fn search(&mut self) -> Result<RemoteJob, StopReason> {
-        for nth in 0..MOST_SEARCHES {
-            attached::write_progress(self.dir, "looking for the submission that was cut off", Vec::new());
-            let found = self.ask_patiently(&self.agent.list(self.request), |agent, answer| {
-                agent.find(self.request, answer)
-            })?;
-            if let Some(job) = found {
-                return Ok(job);
+    /// Finds the job of a submission of which nobody knows whether it arrived. It is not submitted again, because the
+    /// service may have it. Without an answer to it, the search goes on as long as the run may.
+    fn search(&mut self, answer: Option<Fault>) -> Result<RemoteJob, StopReason> {
+        for nth in 0.. {
+            attached::write_progress(
+                self.dir,
+                "looking for the submission in the service's list",
+                Vec::new(),
+            );
+            let found = self.look().map_err(|reason| never_listed(reason, answer.as_ref()))?;
+            match (found, &answer) {
+                (Some(job), _) => return Ok(job),
+                (None, Some(fault)) if nth + 1 == MOST_SEARCHES => return Err(stop(fault.clone())),
+                (None, _) => {}
             }
-            self.pause(poll_interval(nth, self.jitter()))?;
+            let paused = self.pause(poll_interval(nth, ids::jitter()));
+            paused.map_err(|reason| never_listed(reason, answer.as_ref()))?;
         }
-        let message = "the submission was cut off, and the service does not list the job";
-        let hint = "look at the service's own list; start the task again if the job is not there";
-        Err(stop(Fault::new(FailureCode::Lost, message).hint(hint)))
+        Err(stop(Fault::new(FailureCode::Internal, "the search ended")))
+    }
+
+    /// Looks through the service's list once. Remembers the environments in it.
+    fn look(&mut self) -> Result<Option<RemoteJob>, StopReason> {
+        let mut after = None;
+        for _ in 0..MOST_PAGES {
+            let call = self.agent.list(self.request, after.as_deref());
+            let page = self.ask_patiently(&call, |agent, answer| agent.find(self.request, answer))?;
+            // Only a hint for later requests.
+            let _ = Home::open(self.env).map(|home| environments::remember(&home, page.environments));
+            match (page.job, page.next) {
+                (Some(job), _) => return Ok(Some(job)),
+                (None, Some(next)) => after = Some(next),
+                (None, None) => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// Polls until the job has ended.
     fn follow(&mut self, job: &RemoteJob) -> Result<String, StopReason> {
         let mut last = String::new();
         for nth in 0.. {
-            self.pause(poll_interval(nth, self.jitter()))?;
+            self.pause(poll_interval(nth, ids::jitter()))?;
             let state = self.ask_patiently(&self.agent.poll(job), |agent, answer| agent.polled(answer))?;
             let (RemoteState::Working(line) | RemoteState::Ended { summary: line, .. }) = &state;
             if *line != last {
                 attached::note(self.dir, line);
-                attached::write_progress(self.dir, line, Vec::new());
+                attached::write_progress(self.dir, &format!("{line}; {}", job.page()), Vec::new());
                 last.clone_from(line);
             }
             if let RemoteState::Ended { result, summary } = state {
@@ -188,12 +226,13 @@ impl Driver<'_> {
                 Err(fault) => fault,
             };
             failures += 1;
-            // Waiting does not help somebody who is not signed in.
-            if failures == MOST_FAILURES || fault.code == FailureCode::Auth {
+            if failures == MOST_FAILURES {
                 return Err(stop(fault));
             }
             attached::note(self.dir, &fault.message);
-            self.pause(poll_interval(failures, self.jitter()))?;
+            let told = [Some(fault.message), fault.hint].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            attached::write_progress(self.dir, &told, Vec::new());
+            self.pause(poll_interval(failures, ids::jitter()))?;
         }
     }
 
@@ -215,8 +254,9 @@ impl Driver<'_> {
         };
         let launch = AgentLaunch { spec: &spec, environment: &self.environment, ground: &self.ground };
         let left = attached::time_left(self.request, &self.started);
+        let most = self.request.limits.command.unwrap_or(CALL);
         let limits =
-            Limits { idle: None, hard: Some(left.map_or(CALL, |left| left.min(CALL))), command: None };
+            Limits { idle: None, hard: Some(left.map_or(most, |left| left.min(most))), command: None };
         let mut printed = Printed::default();
         let mut inner = Inside::of(self.env, self.dir, self.request);
         let ended = supervisor::run(launch, limits, &mut self.tree, self.listener, &mut printed, &mut inner);
@@ -243,8 +283,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    fn record(&self, remote: &Remote) -> Result<(), StopReason> {
-        let record = RemoteRecord { version: 1, remote };
+    fn record(&self, remote: Remote) -> Result<(), StopReason> {
+        let record = RemoteRecord { version: RemoteRecord::VERSION, remote };
         self.dir.write_state(&self.dir.remote(), &record).map_err(|error| stop(storage(&error)))
     }
 
@@ -259,16 +299,23 @@ impl Driver<'_> {
             }
         }
     }
-
-    /// From -1 to 1, different for each run, so that many runs do not poll at the same moment.
-    fn jitter(&self) -> f64 {
-        let sum: u32 = self.request.run_id.as_str().bytes().map(u32::from).sum();
-        f64::from(sum % 201) / 100.0 - 1.0
-    }
 }
 
 fn stop(fault: Fault) -> StopReason {
     StopReason::Fault(fault)
+}
+
+/// A search that the run's limit ended says that nothing was found.
+fn never_listed(reason: StopReason, answer: Option<&Fault>) -> StopReason {
+    match (reason, answer) {
+        (StopReason::Limit(Limit::Hard), Some(fault)) => stop(fault.clone()),
+        (StopReason::Limit(Limit::Hard), None) => {
+            let message = "the submission was cut off, and the service does not list the job";
+            let hint = "look at chatgpt.com/codex; start the task again if it is not there";
+            stop(Fault::new(FailureCode::Lost, message).hint(hint))
+        }
+        (reason, _) => reason,
+    }
 }
 
 /// The time before the `nth` poll: 2 s, 5 s, 10 s, then 15 s, varied by a fifth.

@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::context::TaskError;
+use crate::environments::EnvironmentsError;
 use crate::failure::{Code, Exit};
 use crate::host::ListenError;
 use crate::inspect::InspectError;
@@ -18,6 +19,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         TaskError::Listen(ListenError::TooFar(_)) => BAD_INPUT,
         TaskError::Terminal(terminal) => of_terminal(terminal),
         TaskError::Setup(setup) => of_setup(setup),
+        TaskError::Environments(error) => of_environments(error),
         TaskError::Inspect(InspectError::Read(_)) => (Code::Internal, Exit::Machine),
         TaskError::Home(_)
         | TaskError::Config(ConfigError::Unreadable { .. } | ConfigError::Invalid { .. }) => {
@@ -27,6 +29,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         TaskError::BadProgram(_) => (Code::ToolError, Exit::Machine),
         TaskError::AgentMissing { .. } | TaskError::NoJail(_) => (Code::Unsupported, Exit::Machine),
         TaskError::Unsupported { .. }
+        | TaskError::NoRemoteCancel { .. }
         | TaskError::CommandOverMcp
         | TaskError::CommandUnconfined
         | TaskError::NotYet(_)
@@ -58,6 +61,13 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::LongList { .. }
         | TaskError::BadAlias(_)
         | TaskError::BadLimit { .. }
+        | TaskError::BadAttempts(_)
+        | TaskError::BadBranch(_)
+        | TaskError::NoEnvironment { .. }
+        | TaskError::NoStartingDiff(_)
+        | TaskError::BadRepository(_)
+        | TaskError::NoGitHubRemote(_)
+        | TaskError::BadTechStack { .. }
         | TaskError::NoDirectory(_)
         | TaskError::NotADirectory(_)
         | TaskError::OddDirectory(_)
@@ -128,5 +138,16 @@ fn of_setup(error: &SetupError) -> (Code, Exit) {
         | SetupError::NoText { .. }
         | SetupError::NotUnderstood { .. } => BAD_INPUT,
         SetupError::Read { .. } | SetupError::Write { .. } => (Code::Lasting, Exit::Machine),
+    }
+}
+
+fn of_environments(error: &EnvironmentsError) -> (Code, Exit) {
+    match error {
+        EnvironmentsError::NotListed { .. } => NOT_FOUND,
+        EnvironmentsError::Listed(_) => BAD_INPUT,
+        EnvironmentsError::NoPlace
+        | EnvironmentsError::Invalid { .. }
+        | EnvironmentsError::Unreadable { .. } => (Code::Lasting, Exit::Machine),
+        EnvironmentsError::Write { .. } => (Code::Internal, Exit::Machine),
     }
 }

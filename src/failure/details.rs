@@ -28,6 +28,20 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::OddField { name } | TaskError::BadLimit { name } => {
             json!({ "reason": "bad_value", "field": name })
         }
+        TaskError::BadAttempts(given) => {
+            json!({ "reason": "bad_value", "field": "attempts", "asked": given, "min": 1, "max": 4 })
+        }
+        TaskError::BadBranch(_) => json!({ "reason": "bad_value", "field": "branch" }),
+        TaskError::NoEnvironment { known } => {
+            json!({ "reason": "missing", "field": "env_id", "environments": known })
+        }
+        TaskError::BadRepository(_) | TaskError::NoGitHubRemote(_) => {
+            json!({ "reason": "bad_value", "field": "repository" })
+        }
+        TaskError::BadTechStack { known, .. } => {
+            json!({ "reason": "bad_value", "field": "tech_stack", "known": known })
+        }
+        TaskError::NoStartingDiff(_) => json!({ "reason": "cannot_be_sent", "field": "starting_diff" }),
         TaskError::NoDirectory(path) | TaskError::NotADirectory(path) => {
             json!({ "reason": "no_directory", "file": path.display().to_string() })
         }
@@ -76,6 +90,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         }
         TaskError::Unsupported { agent, field } => {
             json!({ "reason": "agent_cannot", "agent": agent, "field": field })
+        }
+        TaskError::NoRemoteCancel { task, page } => {
+            json!({ "reason": "agent_cannot", "task_id": task, "page": page })
         }
         TaskError::NotYet(fields) => {
             json!({ "reason": "not_enforced", "field": fields.first(), "fields": fields })
@@ -154,6 +171,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         },
         TaskError::Read(_)
         | TaskError::Setup(_)
+        | TaskError::Environments(_)
         | TaskError::Listen(_)
         | TaskError::Token(_)
         | TaskError::Random(_)

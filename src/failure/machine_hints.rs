@@ -2,6 +2,7 @@
 
 use crate::config::ConfigError;
 use crate::context::TaskError;
+use crate::environments::EnvironmentsError;
 use crate::failure::Voice;
 use crate::host::{HomeError, ListenError, TokenError};
 use crate::registry::RegistryError;
@@ -31,12 +32,26 @@ pub(super) fn hint(error: &TaskError, voice: Voice) -> Option<String> {
             TokenError::NotOurs { .. } | TokenError::TooOpen { .. } | TokenError::NoToken(_),
         ) => "remove it: the next start makes a new one, which you then give to your clients",
         TaskError::Token(TokenError::Unusable { .. }) => HOME_STATE,
+        TaskError::Environments(error) => environments_hint(error),
         TaskError::Setup(setup) => setup_hint(setup),
         TaskError::Write { .. } => "`delegator doctor` shows the state of the disk and the home",
         TaskError::DiskFull { .. } => FREE_SPACE,
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+fn environments_hint(error: &EnvironmentsError) -> &'static str {
+    match error {
+        EnvironmentsError::NoPlace => "set HOME or XDG_CONFIG_HOME",
+        EnvironmentsError::Invalid { .. } => {
+            "correct it: `{\"environments\": [{\"id\": \"env_1\", \"name\": \"Shop\", \"repository\": \"https://github.com/o/shop\"}]}`"
+        }
+        EnvironmentsError::Unreadable { .. } => "it must be a readable regular file, or not exist",
+        EnvironmentsError::Listed(_) => "remove it first with `delegator environments remove`",
+        EnvironmentsError::NotListed { .. } => "`delegator environments` lists those that are known",
+        EnvironmentsError::Write { .. } => "`delegator doctor` shows the state of the disk and the home",
+    }
 }
 
 fn home_hint(error: &HomeError) -> String {

@@ -33,6 +33,17 @@ fn input_hint(error: &TaskError, voice: Voice) -> Option<String> {
                 Voice::Tools => format!("for example `{{\"{name}_s\": 900}}`"),
             });
         }
+        TaskError::BadAttempts(_) => voice.say("`--attempts` is 1, 2, 3 or 4", "`attempts` is 1, 2, 3 or 4"),
+        TaskError::BadBranch(_) => "name a branch of the repository on GitHub, or leave it out",
+        TaskError::NoEnvironment { .. } => voice.say(
+            "name one with `--env-id`; `delegator environments` lists those that are known, chatgpt.com/codex/settings/environments all of them",
+            "give its id or label in `env_id`; `delegator environments` lists those that are known, chatgpt.com/codex/settings/environments all of them",
+        ),
+        TaskError::BadRepository(_) | TaskError::NoGitHubRemote(_) => {
+            "give it as `owner/name` or `https://github.com/owner/name`"
+        }
+        TaskError::BadTechStack { known, .. } => return Some(format!("one of {}", known.join(", "))),
+        TaskError::NoStartingDiff(_) => "commit and push the work, and name its branch",
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => voice.say(
             "name an existing directory with `--cwd`",
             "name existing directories in `cwd` and `add_dirs`",

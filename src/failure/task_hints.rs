@@ -24,6 +24,16 @@ pub(super) fn hint(error: &TaskError, voice: Voice) -> Option<String> {
                 Voice::Tools => format!("wait for it with `delegate_wait` (task_id `{task}`), or cancel it"),
             });
         }
+        TaskError::NoRemoteCancel { task, .. } => {
+            return Some(match voice {
+                Voice::Shell => format!(
+                    "stop it on its page, or on chatgpt.com/codex; `delegator cancel {task}` stops following it"
+                ),
+                Voice::Tools => format!(
+                    "ask the user to stop it on its page, or on chatgpt.com/codex; delegate_cancel {{\"task_id\": \"{task}\"}} stops following it"
+                ),
+            });
+        }
         TaskError::CleaningUp => "try again in a moment",
         TaskError::NothingToPin(_) => {
             "give a task, the name of a file in `captures`, or a terminal's id or name; `delegator status --all` lists every task"

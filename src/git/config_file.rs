@@ -36,6 +36,27 @@ pub(super) fn plain(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     Some(settings)
 }
 
+/// Names and addresses of remotes. Lines that only git can parse are skipped.
+pub(super) fn remote_urls(bytes: &[u8]) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut remote: Option<String> = None;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(header) = line.strip_prefix('[') {
+            let section = header.strip_suffix(']').and_then(named);
+            remote = section.and_then(|section| Some(section.strip_prefix("remote.")?.to_owned()));
+            continue;
+        }
+        let (Some(remote), Some((name, value))) = (&remote, line.split_once('=')) else { continue };
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+        if name.trim().eq_ignore_ascii_case("url") && !value.contains(['"', '\\']) {
+            found.push((remote.clone(), value.to_owned()));
+        }
+    }
+    found
+}
+
 /// The name of a section such as `core` or `remote "origin"`.
 fn named(header: &str) -> Option<String> {
     let Some((name, of)) = header.split_once([' ', '\t']) else {
@@ -102,6 +123,15 @@ mod tests {
             "[include]\n\tpath = a\n[includeIf \"gitdir:~/Work/\"]\n\tPath = ~/b\n",
             Some(&[("include.path", "a"), ("includeif.gitdir:~/Work/.path", "~/b")]),
         );
+    }
+
+    #[test]
+    fn remotes_have_names_and_addresses() {
+        let text = b"[core]\n\turl = none\n[remote \"origin\"]\n\tURL = git@github.com:o/r.git\n\tfetch = +a:b\n\
+                     [remote \"fork\"]\n\tpushurl = x\n\turl = \"https://github.com/f/r\"\n[branch \"main\"]\n\turl = no\n";
+        let told = |name: &str, url: &str| (name.to_owned(), url.to_owned());
+        let expected = [told("origin", "git@github.com:o/r.git"), told("fork", "https://github.com/f/r")];
+        assert_eq!(remote_urls(text), expected);
     }
 
     #[test]

@@ -43,6 +43,11 @@ pub(crate) fn token() -> Result<String, NoRandomness> {
     Ok(random::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// From -1 to 1, different every time. Without random bytes, 0.
+pub(crate) fn jitter() -> f64 {
+    random::<1>().map_or(0.0, |[byte]| f64::from(byte) / 127.5 - 1.0)
+}
+
 fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;

@@ -143,6 +143,16 @@ impl Home {
         self.root.join("keeper.lock")
     }
 
+    /// One directory for each patch of uncommitted work that is being made.
+    pub(crate) fn diffs(&self) -> PathBuf {
+        self.root.join("diffs")
+    }
+
+    /// Environments that the list of a service has shown.
+    pub(crate) fn seen_environments(&self) -> PathBuf {
+        self.root.join("cloud-environments.json")
+    }
+
     /// Clock readings of past cleanups.
     pub(crate) fn clock_observations(&self) -> PathBuf {
         self.root.join("clock.json")

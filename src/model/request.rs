@@ -26,6 +26,15 @@ pub(crate) struct Request {
     /// For hosted work: where the service runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) env_id: Option<String>,
+    /// For hosted work: how often the service tries it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) attempts: Option<u32>,
+    /// For hosted work: the branch that the service checks out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<String>,
+    /// For hosted work: the hash of the uncommitted changes that go with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) starting_diff: Option<String>,
     /// The coordinator that started this task as one of its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) job_of: Option<TaskId>,
@@ -180,7 +189,8 @@ pub(crate) enum AgentName {
 
 impl AgentName {
     /// The agents that are listed and that clients may use.
-    pub(crate) const OFFERED: [AgentName; 3] = [AgentName::Codex, AgentName::Command, AgentName::Replay];
+    pub(crate) const OFFERED: [AgentName; 4] =
+        [AgentName::Codex, AgentName::CodexCloud, AgentName::Command, AgentName::Replay];
     pub(crate) const ALL: [AgentName; 5] = [
         AgentName::Codex,
         AgentName::CodexCloud,

@@ -11,6 +11,9 @@ pub(crate) enum State {
     Pending,
     Working,
     InputRequired,
+    /// A service may or may not have its job. Never in the registry.
+    #[serde(rename = "unknown")]
+    Unconfirmed,
     Completed,
     Failed,
     Cancelled,
@@ -18,10 +21,11 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) const ALL: [State; 7] = [
+    pub(crate) const ALL: [State; 8] = [
         State::Pending,
         State::Working,
         State::InputRequired,
+        State::Unconfirmed,
         State::Completed,
         State::Failed,
         State::Cancelled,
@@ -34,6 +38,7 @@ impl State {
             State::Pending => "pending",
             State::Working => "working",
             State::InputRequired => "input_required",
+            State::Unconfirmed => "unknown",
             State::Completed => "completed",
             State::Failed => "failed",
             State::Cancelled => "cancelled",
@@ -43,7 +48,7 @@ impl State {
 
     pub(crate) fn is_final(self) -> bool {
         match self {
-            State::Pending | State::Working | State::InputRequired => false,
+            State::Pending | State::Working | State::InputRequired | State::Unconfirmed => false,
             State::Completed | State::Failed | State::Cancelled | State::TimedOut => true,
         }
     }
@@ -53,16 +58,19 @@ impl State {
         match self {
             State::InputRequired => "working",
             State::TimedOut => "timeout",
-            State::Pending | State::Working | State::Completed | State::Failed | State::Cancelled => {
-                self.as_str()
-            }
+            State::Pending
+            | State::Working
+            | State::Unconfirmed
+            | State::Completed
+            | State::Failed
+            | State::Cancelled => self.as_str(),
         }
     }
 
     /// As in S1 objects.
     pub(crate) fn in_report(self) -> &'static str {
         match self {
-            State::Pending | State::Working | State::InputRequired => "working",
+            State::Pending | State::Working | State::InputRequired | State::Unconfirmed => "working",
             State::TimedOut => "failed",
             State::Completed | State::Failed | State::Cancelled => self.as_str(),
         }

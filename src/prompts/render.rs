@@ -1,6 +1,6 @@
 //! Renders the prompt of a run: role, task and the rules for all runs. Pure text from a request.
 
-use crate::model::Request;
+use crate::model::{Request, WorkKind};
 
 const CONTINUE: &str = "Continue the work of this thread from where it stopped, and finish it.";
 
@@ -27,6 +27,8 @@ pub(crate) fn render(request: &Request) -> String {
     }
     let task = request.task.trim();
     let task = if task.is_empty() && request.resume.is_some() { CONTINUE } else { task };
+    // The answer of hosted work stays with the service.
+    let is_read = request.work != WorkKind::Hosted;
     let answer = if request.output_schema.is_some() { THEIR_ANSWER } else { OUR_ANSWER };
     let mut parts = Vec::new();
     if !request.role.trim().is_empty() {
@@ -34,7 +36,7 @@ pub(crate) fn render(request: &Request) -> String {
     }
     parts.push(format!("# Task\n\n{task}"));
     parts.push(format!("# Rules\n\n{ALONE}"));
-    parts.push(format!("# Answer\n\n{answer}"));
+    parts.extend(is_read.then(|| format!("# Answer\n\n{answer}")));
     parts.join("\n\n") + "\n"
 }
 

@@ -38,8 +38,8 @@ pub(crate) fn snapshot(
 ) -> Result<Snapshot, TaskError> {
     let belongs = |row: &Row| project.is_none_or(|project| row.project == project);
     let working = context.registry.working()?.into_iter().filter(belongs).map(|row| view(context, row));
-    let (running, sealed): (Vec<View>, Vec<View>) =
-        working.partition(|view| matches!(view.state(), State::Working | State::InputRequired));
+    let (running, sealed): (Vec<View>, Vec<View>) = working
+        .partition(|view| matches!(view.state(), State::Working | State::InputRequired | State::Unconfirmed));
     let queued =
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.map(|project| project.to_string_lossy().into_owned());

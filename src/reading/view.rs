@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::context::{Context, MissingOutput, TaskError, missing_output, one_line};
 use crate::evidence::Evidence;
 use crate::host::{clock, lock};
-use crate::model::{Counters, Phase, Progress, Request, RunResult, State, Timestamp};
+use crate::model::{Counters, Phase, Progress, Remote, Request, RunResult, State, Timestamp, WorkKind};
 use crate::reading::stopped_supervisor;
 use crate::registry::{Row, TaskMatch, TaskReference};
 use crate::runs::{ReadError, RunDir};
@@ -107,6 +107,10 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
         && row.state == State::Working
         && progress.as_ref().is_some_and(|now| now.question.is_some());
     let row = if asks { Row { state: State::InputRequired, ..row } } else { row };
+    let is_unconfirmed = row.state == State::Working
+        && row.agent.abilities().work == WorkKind::Hosted
+        && matches!(dir.read_remote(), Ok(Some(Remote::Submitting { .. })));
+    let row = if is_unconfirmed { Row { state: State::Unconfirmed, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = if row.state == State::Working {
         let project = row.project.to_string_lossy();
@@ -115,7 +119,7 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     } else {
         Vec::new()
     };
-    if matches!(row.state, State::Working | State::InputRequired) {
+    if matches!(row.state, State::Working | State::InputRequired | State::Unconfirmed) {
         damaged.extend(stopped_supervisor::find(&dir).map(|stopped| stopped.warning(&row.id)));
     }
     let kept_for = context.config.retention_age();

@@ -61,7 +61,7 @@ impl Next {
                 format!("delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} answers its question"),
                 format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
             ],
-            State::Pending | State::Working => vec![
+            State::Pending | State::Working | State::Unconfirmed => vec![
                 format!(
                     "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end; the run continues meanwhile"
                 ),
@@ -103,7 +103,7 @@ impl Next {
                 format!("`delegator resume {id} \"...\"` answers its question"),
                 format!("`delegator cancel {id}` ends it"),
             ],
-            State::Working => vec![
+            State::Working | State::Unconfirmed => vec![
                 format!("`delegator wait {id}` waits for its end"),
                 format!("`delegator logs -f {id}` shows its output"),
                 format!("`delegator cancel {id}` ends it"),

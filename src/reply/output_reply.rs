@@ -15,7 +15,7 @@ use crate::text::plain;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Log {
     pub(crate) task_id: TaskId,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
     /// `output`: what the agent printed, as a readable log for agents that emit events. `events`: the raw
     /// events.

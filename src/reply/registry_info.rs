@@ -4,12 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::model::{Outcome, TaskId, Timestamp};
+use crate::model::{Outcome, Remote, TaskId, Timestamp};
 use crate::reply::metadata::seconds;
 use crate::reply::report_text::count;
 use crate::reply::storage::Storage;
 use crate::tasks::{Cancelled, Cleaned, CleanupRequest, describe_awaited};
 use crate::text::plain;
+
+/// The page that lists all cloud tasks.
+const CLOUD_TASKS: &str = "https://chatgpt.com/codex";
 
 /// Metadata of each kind of reply; most have none.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -17,6 +20,15 @@ pub(crate) struct RegistryMeta {
     /// How many rows are in this reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<usize>,
+    /// The file that lists them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    /// The repository that the guide is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repository: Option<String>,
+    /// What its project is written in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tech_stack: Option<String>,
     /// Nothing was removed; the reply lists what would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dry_run: Option<bool>,
@@ -34,9 +46,9 @@ pub(crate) struct Cancellation {
     #[schemars(extend("enum" = ["cancel"]))]
     operation: &'static str,
     task_id: TaskId,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     previous_state: &'static str,
     reason: Option<String>,
     /// Processes of the run that outlived its agent and were ended.
@@ -44,6 +56,9 @@ pub(crate) struct Cancellation {
     /// A stop was requested, but the task has not ended yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancel_requested: bool,
+    /// The page of a task that goes on in the cloud: it can be stopped only there, and its end is not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goes_on_at: Option<String>,
     /// The result in one line.
     pub(crate) message: String,
 }
@@ -116,10 +131,20 @@ impl Cancellation {
         });
         let state = view.state().in_envelope();
         let processes_ended = result.map_or(0, |result| result.processes_ended);
+        let goes_on_at = cancelled.goes_on.as_ref().map(|remote| match remote {
+            Remote::Submitted { job } => plain::line(job.page(), usize::MAX),
+            Remote::Submitting { .. } => CLOUD_TASKS.to_owned(),
+        });
         let message = if cancelled.was_final {
             format!("nothing to cancel: already {state}")
         } else if cancelled.still_ending {
             "stop requested; still running".to_owned()
+        } else if let (Some(Remote::Submitted { .. }), Some(page)) = (&cancelled.goes_on, &goes_on_at) {
+            format!(
+                "{state} here; the cloud task goes on, because Codex Cloud has no cancel: stop it at {page}"
+            )
+        } else if let (Some(Remote::Submitting { .. }), Some(page)) = (&cancelled.goes_on, &goes_on_at) {
+            format!("{state} here; the cloud may have the task all the same: look at {page}")
         } else if let Some(other) = recorded.as_ref().filter(|reason| Some(reason.as_str()) != asked_reason) {
             // It ended for another reason than this call.
             format!("{state}: {other}")
@@ -142,6 +167,7 @@ impl Cancellation {
                 .or_else(|| asked_reason.filter(|_| cancelled.still_ending).map(ToOwned::to_owned)),
             processes_ended,
             cancel_requested: cancelled.still_ending,
+            goes_on_at,
             message,
         }
     }
@@ -160,9 +186,9 @@ impl Cleanup {
         let data = Self {
             summary: summary(cleaned, ask, &storage),
             stuck_tasks: Stuck {
-                found: cleaned.recovered.len(),
-                cleaned: cleaned.recovered.len(),
-                task_ids: cleaned.recovered.clone(),
+                found: cleaned.stuck.len(),
+                cleaned: if ask.dry_run { 0 } else { cleaned.stuck.len() },
+                task_ids: cleaned.stuck.clone(),
             },
             old_tasks: Old {
                 found: cleaned.found.len(),
@@ -185,11 +211,10 @@ impl Cleanup {
 }
 
 fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String {
-    let recovered = cleaned.recovered.len();
-    let ended = if recovered == 0 {
-        String::new()
-    } else {
-        format!("recovered {recovered} whose supervisor had died; ")
+    let ended = match (cleaned.stuck.len(), ask.dry_run) {
+        (0, _) => String::new(),
+        (stuck, true) => format!("would end {} whose supervisor has died; ", count(stuck, "run")),
+        (stuck, false) => format!("ended {} whose supervisor had died; ", count(stuck, "run")),
     };
     if cleaned.busy {
         return format!("{ended}another cleanup is already running");

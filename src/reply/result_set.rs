@@ -42,7 +42,7 @@ pub(crate) struct TaskResult {
     run_id: RunId,
     /// The directory with everything that the run produced.
     run_dir: PathBuf,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
     /// The result in one line; for a working run, what it is doing.
     summary: String,
@@ -85,7 +85,7 @@ pub(crate) struct TaskResult {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Brief {
     task_id: TaskId,
-    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
     state: &'static str,
     /// The beginning of the result; for a working run, what it is doing.
     summary: String,

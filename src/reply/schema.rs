@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
+use crate::reply::environments::{EnvironmentChange, EnvironmentList};
 use crate::reply::execution_ack::{Ack, AckMeta};
+use crate::reply::github_setup::GitHubSetup;
 use crate::reply::inspection::Inspection;
 use crate::reply::output_reply::Log;
 use crate::reply::pinning::Pinning;
@@ -66,6 +68,7 @@ pub(crate) const SCHEMAS: &[Named] = &[
             "cancel",
             "cleanup",
             "doctor",
+            "environments",
             "inspect",
             "logs",
             "pin",
@@ -96,6 +99,9 @@ enum RegistryData {
     Cancellation(Cancellation),
     Cleanup(Box<Cleanup>),
     Diagnosis(Diagnosis),
+    EnvironmentChange(EnvironmentChange),
+    EnvironmentList(EnvironmentList),
+    GitHubSetup(GitHubSetup),
     Inspection(Box<Inspection>),
     Keys(Keys),
     Rebuilt(Rebuilt),

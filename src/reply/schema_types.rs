@@ -25,7 +25,7 @@ macro_rules! string {
 }
 
 string!(Timestamp, "Timestamp", json_schema!({ "type": "string", "format": "date-time" }));
-string!(TaskId, "TaskId", json_schema!({ "type": "string", "pattern": "^T-local-[0-9a-z]{12}$" }));
+string!(TaskId, "TaskId", json_schema!({ "type": "string", "pattern": "^T-(local|cloud)-[0-9a-z]{12}$" }));
 string!(TerminalId, "TerminalId", json_schema!({ "type": "string", "pattern": "^term-[0-9a-z]{12}$" }));
 string!(
     RunId,

@@ -63,7 +63,7 @@ pub(crate) struct Counts {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Running {
     pub(crate) task_id: TaskId,
-    #[schemars(extend("enum" = ["working"]))]
+    #[schemars(extend("enum" = ["working", "unknown"]))]
     pub(crate) state: &'static str,
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]

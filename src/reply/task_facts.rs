@@ -7,7 +7,7 @@ use crate::agents;
 use crate::context::MissingOutput;
 use crate::failure::Voice;
 use crate::model::{
-    Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
+    Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage, WorkKind,
 };
 use crate::reading::View;
 use crate::registry::Row;
@@ -132,7 +132,7 @@ fn summary(view: &View) -> String {
     }
     match view.state() {
         State::Pending => "waiting in the queue".to_owned(),
-        State::Working | State::InputRequired => {
+        State::Working | State::InputRequired | State::Unconfirmed => {
             view.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| progress.activity.clone())
         }
         State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
@@ -146,10 +146,17 @@ pub(super) fn is_reported(row: &Row) -> bool {
     let answered = match row.state {
         State::Completed => true,
         State::Failed => row.code.as_deref() == Some(FailureCode::Schema.as_str()),
-        State::Pending | State::Working | State::InputRequired | State::Cancelled | State::TimedOut => false,
+        State::Pending
+        | State::Working
+        | State::InputRequired
+        | State::Unconfirmed
+        | State::Cancelled
+        | State::TimedOut => false,
     };
-    let ours =
-        row.agent.abilities().is_command_line() || row.summary.as_deref() == Some(agents::NOTHING_SAID);
+    let hosted = row.agent.abilities().work == WorkKind::Hosted;
+    let ours = hosted
+        || row.agent.abilities().is_command_line()
+        || row.summary.as_deref() == Some(agents::NOTHING_SAID);
     answered && !ours
 }
 

@@ -140,7 +140,7 @@ fn millis(seconds: f64) -> u64 {
 
 /// The tasks of one wait.
 pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> String {
-    let done = reports.iter().filter(|one| !matches!(one.state, "working" | "pending")).count();
+    let done = reports.iter().filter(|one| !matches!(one.state, "working" | "pending" | "unknown")).count();
     let mut text = format!("{tool}\nstatus: {done} of {} done\ntasks:\n", reports.len());
     for one in reports {
         let took = one.timing.duration_ms.map(|ms| format!(" ({})", duration(ms))).unwrap_or_default();

@@ -85,9 +85,9 @@ impl RunDir {
         self.file("remote.json")
     }
 
-    /// For hosted work: the changes that it made, as a diff.
-    pub(crate) fn changes(&self) -> PathBuf {
-        self.file("changes.diff")
+    /// For hosted work: the changes that an attempt made, as a diff. The first has number 1.
+    pub(crate) fn changes(&self, attempt: u32) -> PathBuf {
+        if attempt == 1 { self.file("changes.diff") } else { self.file(&format!("changes-{attempt}.diff")) }
     }
 
     /// For coordinators: the jobs, and the tasks that they became.

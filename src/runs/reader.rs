@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::host::files;
-use crate::model::{KillLevel, Progress, Request, RunResult, Timestamp, WorkKind};
+use crate::model::{KillLevel, Progress, Remote, RemoteRecord, Request, RunResult, Timestamp, WorkKind};
 use crate::runs::RunDir;
 
 /// The content of `started.json`, synced to disk before the agent starts. From then on, a run
@@ -65,6 +65,11 @@ impl RunDir {
 
     pub(crate) fn read_progress(&self) -> Option<Progress> {
         read(&self.progress()).ok().flatten()
+    }
+
+    /// For hosted work: how far its submission came; `None` before it began.
+    pub(crate) fn read_remote(&self) -> Result<Option<Remote>, ReadError> {
+        Ok(read::<RemoteRecord>(&self.remote())?.map(|record| record.remote))
     }
 
     /// Reads what [`write_state`](Self::write_state) wrote.

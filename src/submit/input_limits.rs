@@ -1,7 +1,7 @@
 //! Limits the size and the characters of a request's fields.
 
 use crate::context::TaskError;
-use crate::model::{AgentName, RunId, TaskId, ThreadId};
+use crate::model::{AgentName, RunId, TaskId, ThreadId, WorkKind};
 
 use crate::submit::caller::Caller;
 use crate::submit::resolve::StartRequest;
@@ -23,6 +23,7 @@ pub(crate) fn check(ask: &StartRequest, agent: AgentName) -> Result<(), TaskErro
         ("idempotency_key", &ask.idempotency_key),
         ("model", &ask.model),
         ("reasoning_effort", &ask.reasoning_effort),
+        ("env_id", &ask.env_id),
     ];
     let given = || names.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
     given().try_for_each(|(name, value)| check_size(name, value))?;
@@ -64,7 +65,7 @@ fn check_size(name: &'static str, value: &str) -> Result<(), TaskError> {
 fn check_plain(name: &'static str, value: &str) -> Result<(), TaskError> {
     let shown = plain::text(value) == value && !value.contains(['\n', '\t']);
     // Passed as an argument of its own.
-    let option = name == "model" && value.starts_with('-');
+    let option = matches!(name, "model" | "env_id") && value.starts_with('-');
     if shown && !option { Ok(()) } else { Err(TaskError::OddField { name }) }
 }
 
@@ -98,7 +99,17 @@ fn check_alias(alias: &str) -> Result<(), TaskError> {
 /// No field is silently ignored: one that the agent does not support is refused.
 pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<(), TaskError> {
     let abilities = agent.abilities();
-    if abilities.takes_prompt() {
+    let hosted = abilities.work == WorkKind::Hosted;
+    let of_hosted = [
+        ("env_id", ask.env_id.is_some()),
+        ("attempts", ask.attempts.is_some()),
+        ("branch", ask.branch.is_some()),
+        ("starting_diff", ask.starting_diff),
+    ];
+    if let Some((field, _)) = of_hosted.into_iter().find(|(_, given)| *given && !hosted) {
+        return Err(TaskError::Unsupported { agent, field });
+    }
+    if abilities.takes_prompt() && !hosted {
         return Ok(());
     }
     let jailed = abilities.is_command_line() && matches!(ask.caller, Caller::Client(_));
@@ -106,6 +117,8 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
         // First, because a resumed task inherits the other fields.
         ("resume", ask.resume.is_some()),
         ("command_limit", abilities.is_command_line() && ask.limits.command_s.is_some()),
+        ("idle", hosted && ask.limits.idle_s.is_some()),
+        ("env_from", hosted && !ask.env_from.is_empty()),
         ("sandbox", ask.sandbox.is_some() && !jailed),
         ("network", ask.network),
         ("model", ask.model.is_some()),
@@ -113,7 +126,7 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
         ("config_overrides", !ask.config_overrides.is_empty()),
         ("output_schema", ask.output_schema.is_some()),
         ("add_dirs", !ask.add_dirs.is_empty()),
-        ("role", ask.role.is_some()),
+        ("role", ask.role.is_some() && !hosted),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((field, _)) => Err(TaskError::Unsupported { agent, field }),

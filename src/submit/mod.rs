@@ -1,6 +1,7 @@
 //! Turns a request into a durable row in the registry.
 
 mod caller;
+mod hosted;
 mod input_limits;
 pub(crate) mod jail;
 mod overrides;

@@ -18,6 +18,7 @@ use crate::host::{clock, ids};
 use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind};
 use crate::reading::enclosing_runs;
 use crate::submit::caller::Caller;
+use crate::submit::hosted::HostedOptions;
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
 
@@ -44,9 +45,14 @@ pub(crate) struct StartRequest {
     pub(crate) env_from: Vec<String>,
     #[serde(skip)]
     pub(crate) resume: Option<Resumed>,
-    /// Where a service runs it.
-    #[serde(skip)]
+    /// Where a service runs it: the id or the label of an environment.
     pub(crate) env_id: Option<String>,
+    /// How often a service tries it.
+    pub(crate) attempts: Option<u32>,
+    /// The branch that a service checks out.
+    pub(crate) branch: Option<String>,
+    /// Whether a service gets the uncommitted changes of `cwd`.
+    pub(crate) starting_diff: bool,
     /// Set if a coordinator starts this task as one of its jobs.
     #[serde(skip)]
     pub(crate) job_of: Option<ParentTask>,
@@ -103,7 +109,9 @@ pub(crate) fn resolve(
         schema_check::check_schema(schema)?;
     }
     let within = within(context, &ask)?;
-    let environment = environment(context, agent, hold, &ask.env_from)?;
+    let hosted = HostedOptions::resolve(context, agent, &ask, &cwd, git_root.as_deref())?;
+    let mut environment = environment(context, agent, hold, &ask.env_from)?;
+    environment.extend(hosted.environment);
     let limits = limits(config, agent, ask.limits)?;
     let program = program(context, agent, hold, &ask.task)?;
     // Last, because it starts a program.
@@ -122,7 +130,10 @@ pub(crate) fn resolve(
         home: Some(home.made_in()),
         agent,
         work,
-        env_id: ask.env_id,
+        env_id: hosted.env_id,
+        attempts: hosted.attempts,
+        branch: hosted.branch,
+        starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
         by_client: matches!(ask.caller, Caller::Client(_)),
         program,
@@ -210,6 +221,10 @@ fn sandbox(
     caller: &Caller,
     asked: Option<Sandbox>,
 ) -> Result<Sandbox, TaskError> {
+    if agent.abilities().work == WorkKind::Hosted {
+        // It accesses nothing on this machine.
+        return Ok(Sandbox::ReadOnly);
+    }
     let task = agent.abilities().task;
     match (task, caller, asked) {
         (TaskText::Recording, _, _) => return Ok(Sandbox::ReadOnly),
@@ -333,6 +348,11 @@ fn limits(config: &Config, agent: AgentName, asked: RequestedLimits) -> Result<L
     let mut limits = config.limits();
     if agent.abilities().is_command_line() {
         // Builds are often silent for long: only the hard limit ends a command.
+        limits.idle = None;
+        limits.command = None;
+    }
+    if agent.abilities().work == WorkKind::Hosted {
+        // The service says nothing between two polls. One call of its program is what counts as a command.
         limits.idle = None;
         limits.command = None;
     }

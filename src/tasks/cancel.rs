@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::context::{Context, TaskError};
 use crate::execution::{ask_to_cancel, pump};
 use crate::host::clock;
-use crate::model::{State, TaskId};
+use crate::model::{Remote, State, TaskId};
 use crate::reading::{View, find, reaches_into, stopped_supervisor};
 use crate::tasks::{NextObservation, Until, view_task, wait};
 
@@ -25,6 +25,28 @@ pub(crate) struct Cancelled {
     pub(crate) was_final: bool,
     /// It was told to end but has not ended yet.
     pub(crate) still_ending: bool,
+    /// Its work at a service, which nobody can end from here.
+    pub(crate) goes_on: Option<Remote>,
+}
+
+/// Like [`cancel`], but refuses to stop following a job that a service goes on with.
+pub(crate) fn cancel_unless_submitted(
+    context: &mut Context,
+    reference: &str,
+    reason: Option<&str>,
+) -> Result<Cancelled, TaskError> {
+    let row = find(context, reference)?;
+    let remote = context.dir(&row.run_id).read_remote().ok().flatten();
+    match remote {
+        Some(remote) if !view_task(context, row.clone())?.state().is_final() => {
+            let page = match remote {
+                Remote::Submitted { job } => Some(job.page().to_owned()),
+                Remote::Submitting { .. } => None,
+            };
+            Err(TaskError::NoRemoteCancel { task: row.id, page })
+        }
+        Some(_) | None => cancel(context, reference, reason),
+    }
 }
 
 /// Cancels the task that `reference` means. A finished task stays as it is.
@@ -41,7 +63,8 @@ pub(crate) fn cancel(
     let before = view_task(context, row)?;
     let previous_state = before.state();
     if previous_state.is_final() {
-        return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false });
+        let goes_on = None;
+        return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false, goes_on });
     }
     let id = before.row.id.clone();
     ask_to_cancel(context, &before.row, reason)?;
@@ -57,7 +80,9 @@ pub(crate) fn cancel(
     };
     let waited = wait(context, std::slice::from_ref(&id), Until::AllEnded, Some(PATIENCE), &mut urge)?;
     let view = one(waited.views, &id)?;
-    Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
+    let stopped = view.state() == State::Cancelled || waited.exceeded;
+    let goes_on = view.dir.read_remote().ok().flatten().filter(|_| stopped);
+    Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false, goes_on })
 }
 
 fn one(views: Vec<View>, id: &TaskId) -> Result<View, TaskError> {

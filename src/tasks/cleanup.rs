@@ -8,15 +8,17 @@ use std::time::Duration;
 use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::{pending_dirs, pump};
-use crate::host::Home;
-use crate::host::clock;
+use crate::host::{Home, clock, files};
 use crate::model::{TaskId, Timestamp};
+use crate::reading::is_alive;
 use crate::registry::{Registry, RegistryError, Row, SearchScope};
 use crate::runs::{Expired, RetainedRun, RetentionPolicy, RunDir, expired};
 use crate::storage::{self, CleanupLock, OutputTotals, Storage};
 
 /// Another cleanup is usually done by then.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// A patch is made within half a minute; what is older was left by a process that died.
+const OLDEST_DIFF: Duration = Duration::from_secs(3600);
 /// How many rows to read at a time.
 const SOME: u32 = 500;
 
@@ -30,7 +32,8 @@ pub(crate) struct CleanupRequest {
 
 #[derive(Debug)]
 pub(crate) struct Cleaned {
-    pub(crate) recovered: Vec<TaskId>,
+    /// Tasks whose supervisor had died. A dry run leaves them as they are.
+    pub(crate) stuck: Vec<TaskId>,
     pub(crate) found: Vec<TaskId>,
     pub(crate) removed: Vec<TaskId>,
     pub(crate) oldest: Option<Timestamp>,
@@ -55,20 +58,44 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupRequest) -> Result<Clea
     context.config = Config::load(&context.env)?;
     let (scope, project) = (context.scope, context.project());
     let own = |row: &Row| scope == SearchScope::Everywhere || row.project == project;
-    let working: Vec<TaskId> =
-        context.registry.working()?.into_iter().filter(own).map(|row| row.id).collect();
+    let working: Vec<Row> = context.registry.working()?.into_iter().filter(own).collect();
+    let (abandoned, stuck) = match ask.dry_run {
+        true => (0, working.iter().filter(|row| is_stuck(context, row)).map(|row| row.id.clone()).collect()),
+        false => recover(context, &working)?,
+    };
+    let cleaning = if ask.dry_run { None } else { begin(context, PATIENCE)? };
+    let cleaned = clean(context, ask, cleaning.as_ref())?;
+    Ok(Cleaned { stuck, abandoned, ..cleaned })
+}
+
+/// Whether a recovery would end the task as lost: its supervisor is dead, and no other can go on with it.
+fn is_stuck(context: &Context, row: &Row) -> bool {
+    let dir = context.dir(&row.run_id);
+    let has_begun = dir.started().exists() && !dir.result().exists();
+    has_begun && row.agent.abilities().work.is_child() && !is_alive(&dir)
+}
+
+/// Ends what died. Returns how many directories nobody owned, and which of the tasks were ended.
+fn recover(context: &mut Context, working: &[Row]) -> Result<(u32, Vec<TaskId>), TaskError> {
     // Before the pump, which does the same without counting.
     let abandoned = pending_dirs::sweep(context)?;
     pump(context)?;
-    let mut recovered = Vec::new();
-    for id in working {
-        if context.registry.task(&id)?.is_some_and(|row| row.code.as_deref() == Some("LOST")) {
-            recovered.push(id);
+    let mut ended = Vec::new();
+    for row in working {
+        if context.registry.task(&row.id)?.is_some_and(|now| now.code.as_deref() == Some("LOST")) {
+            ended.push(row.id.clone());
         }
     }
-    let cleaning = if ask.dry_run { None } else { begin(context, PATIENCE)? };
-    let cleaned = clean(context, ask, cleaning.as_ref())?;
-    Ok(Cleaned { recovered, abandoned, ..cleaned })
+    Ok((abandoned, ended))
+}
+
+/// Removes the scratch of patches that were never finished.
+fn remove_old_diffs(home: &Home, now: Timestamp) {
+    for entry in fs::read_dir(home.diffs()).into_iter().flatten().flatten() {
+        if files::modified_at(&entry.path()).is_some_and(|made| made.is_past(OLDEST_DIFF, now)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Whether the last cleanup was an hour ago. Takes one look at the disk.
@@ -103,6 +130,9 @@ fn clean(
     if let (Some(cleaning), SearchScope::Everywhere) = (cleaning, context.scope) {
         // Noted first, so that a cleanup that crashes does not crash again at once.
         cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleanup_lock()))?;
+    }
+    if cleaning.is_some() {
+        remove_old_diffs(&context.home, clock::now());
     }
     let project = context.project();
     let own = |row: &Row| context.scope == SearchScope::Everywhere || row.project == project;
@@ -140,7 +170,7 @@ fn clean(
         None => storage::look(&context.home, output_policy, now.believed),
     };
     Ok(Cleaned {
-        recovered: Vec::new(),
+        stuck: Vec::new(),
         removed: removed.iter().map(|row| row.id.clone()).collect(),
         oldest: runs.iter().filter_map(|run| run.finished_at).min(),
         abandoned: 0,

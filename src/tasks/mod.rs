@@ -4,6 +4,8 @@ mod cancel;
 pub(crate) mod cleanup;
 mod detached_waits;
 mod doctor;
+pub(crate) mod environments;
+pub(crate) mod github_setup;
 mod mark_read;
 mod pin;
 mod queue_watcher;
@@ -14,7 +16,7 @@ mod supervise;
 mod view_task;
 mod wait;
 
-pub(crate) use cancel::{Cancelled, cancel};
+pub(crate) use cancel::{Cancelled, cancel, cancel_unless_submitted};
 pub(crate) use cleanup::{Cleaned, CleanupRequest, cleanup, describe_awaited};
 
 pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};

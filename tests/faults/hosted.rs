@@ -18,7 +18,7 @@ use crate::support::env::{PATIENCE, Ran, Submitted, finish, wait_for};
 use crate::support::kill;
 use crate::support::strace::Point;
 
-/// A submission that was cut off is looked for five times, at growing intervals.
+/// A submission that was answered with an error is looked for five times, at growing intervals.
 const LONGEST_SEARCH: Duration = Duration::from_secs(120);
 const DIFF: &str = "diff --git a/x b/x\n+more\n";
 
@@ -90,6 +90,13 @@ impl Cloud {
         finish(self.phase.env.command(&["wait", &task.task_id]), LONGEST_SEARCH)
     }
 
+    /// As in the tools' replies.
+    fn state(&self, task: &Submitted) -> String {
+        let ran = self.phase.env.expect(4, &["results", &task.task_id, "--json"]);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        document["data"]["state"].as_str().unwrap().to_owned()
+    }
+
     fn result(&self, task: &Submitted) -> Value {
         let sealed = self.phase.env.run_dir(&task.run_id).join("result.json");
         serde_json::from_slice(&fs::read(sealed).unwrap()).unwrap()
@@ -154,9 +161,11 @@ fn a_job_goes_on_when_its_supervisor_is_killed_during_a_call() {
 fn a_submission_that_never_arrived_is_not_repeated() {
     let cloud = Cloud::new("READY");
     cloud.hold("exec");
-    let task = cloud.submit(&[]);
+    let task = cloud.submit(&["--hard", "10"]);
     cloud.kill_at(&task, "exec");
     cloud.release("exec");
+    cloud.phase.env.expect(0, &["status"]);
+    assert_eq!(cloud.state(&task), "unknown");
     let waited = cloud.wait(&task);
     assert_eq!(waited.code, Some(1), "{}{}", waited.stdout, waited.stderr);
     assert!(waited.stdout.contains("error: LOST"), "{}", waited.stdout);
@@ -164,6 +173,76 @@ fn a_submission_that_never_arrived_is_not_repeated() {
     assert_eq!((cloud.accepted(), cloud.calls("exec")), (0, 1));
     assert!(cloud.calls("list") > 1, "the list may lag behind");
     cloud.close("hosted job that never arrived");
+}
+
+#[test]
+fn a_job_is_unknown_until_the_list_shows_it() {
+    let cloud = Cloud::new("READY");
+    cloud.hold("accepted");
+    cloud.hold("list");
+    let task = cloud.submit(&[]);
+    cloud.kill_at(&task, "accepted");
+    cloud.release("accepted");
+    // Others came after it, so it is not on the first page of the list.
+    for number in 2..6 {
+        let other = cloud.dir.join(format!("tasks/task_e_{number}"));
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("title"), "another").unwrap();
+    }
+    cloud.phase.env.expect(0, &["status"]);
+    assert_eq!(cloud.state(&task), "unknown");
+    cloud.release("list");
+    assert_eq!(cloud.wait(&task).code, Some(0));
+    assert_eq!(cloud.calls("exec"), 1);
+    assert!(cloud.calls("list") > 1, "it was on the first page");
+    let known = cloud.phase.env.expect(0, &["environments"]).stdout;
+    assert!(known.contains("codex cloud list"), "{known}");
+    cloud.is_complete(&task);
+    cloud.close("hosted job that was unknown");
+}
+
+const BROKEN: &str =
+    "Error: POST https://chatgpt.com/backend-api/wham/tasks failed: 500 Internal Server Error; body=oops";
+
+#[test]
+fn an_error_of_the_service_is_believed_only_after_a_look_at_its_list() {
+    let cloud = Cloud::new("READY");
+    fs::write(cloud.dir.join("breaks-exec"), BROKEN).unwrap();
+    let accepted = cloud.submit(&[]);
+    assert_eq!(cloud.wait(&accepted).code, Some(0));
+    cloud.is_complete(&accepted);
+    fs::write(cloud.dir.join("refuses-exec"), BROKEN).unwrap();
+    let refused = cloud.submit(&[]);
+    assert_eq!(cloud.wait(&refused).code, Some(1));
+    let fault = &cloud.result(&refused)["outcome"]["fault"];
+    assert_eq!(fault["code"], "TOOL_ERROR");
+    assert!(fault["message"].as_str().unwrap().contains("500 Internal Server Error"), "{fault}");
+    assert_eq!((cloud.accepted(), cloud.calls("exec")), (1, 2));
+    cloud.close("hosted jobs whose submission was answered with an error");
+}
+
+#[test]
+fn a_call_that_hangs_is_ended_and_its_job_found() {
+    let cloud = Cloud::new("READY");
+    cloud.hold("accepted");
+    let task = cloud.submit(&["--command-limit", "1"]);
+    assert_eq!(cloud.wait(&task).code, Some(0));
+    assert_eq!((cloud.accepted(), cloud.calls("exec")), (1, 1));
+    cloud.is_complete(&task);
+    cloud.close("hosted job whose submission hung");
+}
+
+#[test]
+fn a_service_that_does_not_answer_for_a_while_loses_no_job() {
+    let cloud = Cloud::new("READY");
+    fs::write(cloud.dir.join("refuses-status"), "Not signed in. Please run 'codex login'").unwrap();
+    let task = cloud.submit(&[]);
+    let says_why = || cloud.phase.env.expect(0, &["status"]).stdout.contains("codex login").then_some(());
+    wait_for("the reason to be shown", PATIENCE, says_why);
+    fs::remove_file(cloud.dir.join("refuses-status")).unwrap();
+    assert_eq!(cloud.wait(&task).code, Some(0));
+    cloud.is_complete(&task);
+    cloud.close("hosted job whose service did not answer");
 }
 
 /// Between the calls: at each file that says how far it has come, before it is there and right after.
@@ -237,7 +316,9 @@ fn cancel_ends_a_job_that_was_taken_over() {
                 kill::supervisor_of(&cloud.phase.env.run_dir(&task.run_id)).map(drop)
             });
         }
-        cloud.phase.env.expect(0, &["cancel", &task.task_id, "--reason", "enough"]);
+        let told = cloud.phase.env.expect(0, &["cancel", &task.task_id, "--reason", "enough"]).stdout;
+        assert!(told.contains("the cloud task goes on"), "{told}");
+        assert!(told.contains("https://chatgpt.com/codex/tasks/task_e_"), "{told}");
         assert_eq!(cloud.phase.row(&task).state, "cancelled");
         assert_eq!(cloud.result(&task)["outcome"]["reason"], "enough");
     }
@@ -270,11 +351,15 @@ fn a_refusal_of_the_program_fails_the_job() {
     for (said, code) in [
         ("Error: Not signed in. Please run 'codex login' to sign in with ChatGPT", "AUTH"),
         ("Error: environment 'e' not found; run codex cloud to list available environments", "TOOL_ERROR"),
+        ("Error: POST … failed: 429 Too Many Requests; body={}", "RATE_LIMITED"),
     ] {
         fs::write(cloud.dir.join("refuses-exec"), said).unwrap();
         let task = cloud.submit(&[]);
         assert_eq!(cloud.wait(&task).code, Some(1));
-        assert_eq!(cloud.result(&task)["outcome"]["fault"]["code"], code, "{said}");
+        let result = cloud.result(&task);
+        assert_eq!(result["outcome"]["fault"]["code"], code, "{said}");
+        assert!(result["outcome"]["fault"]["hint"].is_string(), "{said}");
+        assert_eq!(result["warnings"], serde_json::json!([]), "{said}");
     }
     assert_eq!(cloud.accepted(), 0);
     cloud.close("refused hosted jobs");

@@ -384,3 +384,27 @@ fn a_recorded_terminal_reads_the_same_once_it_is_compressed() {
         inspected.stdout
     );
 }
+
+#[test]
+fn a_dry_run_says_what_is_stuck_and_leaves_it() {
+    let env = TestEnv::new();
+    let task = env.submit("sleep 60");
+    let dir = env.run_dir(&task.run_id);
+    let supervisor = wait_for("its start", PATIENCE, || {
+        kill::supervisor_of(&dir).filter(|_| dir.join("started.json").exists())
+    });
+    kill::send(supervisor, libc::SIGKILL);
+    wait_for("the supervisor to die", PATIENCE, || (!kill::alive(supervisor)).then_some(()));
+    let data = cleaned(&env, &["--dry-run"]);
+    let expected = json!({ "found": 1, "cleaned": 0, "task_ids": [task.task_id] });
+    assert_eq!(data["stuck_tasks"], expected);
+    assert_eq!(data["summary"], "would end 1 run whose supervisor has died; would remove 0 old runs");
+    assert!(!dir.join("result.json").exists(), "a dry run ended it");
+    let data = cleaned(&env, &[]);
+    assert_eq!((&data["stuck_tasks"]["found"], &data["stuck_tasks"]["cleaned"]), (&json!(1), &json!(1)));
+    assert!(
+        data["summary"].as_str().unwrap().starts_with("ended 1 run whose supervisor had died; "),
+        "{data:#}"
+    );
+    assert_eq!(env.await_final(&task.task_id), "failed");
+}

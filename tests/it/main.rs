@@ -6,6 +6,7 @@
 mod asks;
 mod bad_input;
 mod cleaning;
+mod cloud;
 mod commands;
 mod compat;
 mod damaged;

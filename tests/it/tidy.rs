@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 28] = [
+const LAYERS: [&str; 29] = [
     "model",
     "redact",
     "text",
     "host",
     "git",
     "config",
+    "environments",
     "supervisor",
     "runs",
     "registry",

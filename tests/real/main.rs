@@ -8,6 +8,7 @@
 
 mod answers;
 mod cancel;
+mod cloud;
 mod env;
 mod evidence;
 mod failures;

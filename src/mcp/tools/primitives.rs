@@ -139,7 +139,7 @@ fn position(call: &Call, accepted: &Accepted, state: State) -> Result<Option<usi
             let queue = call.context.registry.pending(u32::MAX)?;
             queue.iter().position(|row| row.id == accepted.task_id).map(|before| before + 1)
         }
-        State::Working | State::InputRequired => Some(0),
+        State::Working | State::InputRequired | State::Unconfirmed => Some(0),
         State::Completed | State::Failed | State::Cancelled | State::TimedOut => None,
     })
 }

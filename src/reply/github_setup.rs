@@ -1,0 +1,41 @@
+//! `registry_info` with the guide to GitHub for Codex Cloud.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::reply::registry_info::RegistryMeta;
+use crate::tasks::github_setup;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct GitHubSetup {
+    /// All steps, as Markdown.
+    pub(crate) guide: String,
+    steps: Vec<SetupStep>,
+    /// A task for the cloud that shows whether it worked.
+    verification_task: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct SetupStep {
+    step: u32,
+    title: String,
+    /// Markdown.
+    instructions: String,
+}
+
+impl GitHubSetup {
+    pub(crate) fn of(guide: github_setup::SetupGuide) -> (RegistryMeta, Self) {
+        let step = |one: github_setup::SetupStep| SetupStep {
+            step: one.step,
+            title: one.title,
+            instructions: one.instructions,
+        };
+        let meta = RegistryMeta {
+            repository: Some(guide.repository),
+            tech_stack: Some(guide.tech_stack),
+            ..RegistryMeta::default()
+        };
+        let steps = guide.steps.into_iter().map(step).collect();
+        (meta, Self { guide: guide.guide, steps, verification_task: guide.verification_task })
+    }
+}
