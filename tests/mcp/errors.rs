@@ -185,3 +185,25 @@ fn a_tool_that_is_not_there_is_no_reason_to_propose_what_ends_tasks() {
     assert!(!told("delegate_cance").contains("delegate_cancel"));
     assert!(told("_codex_local_cancel").contains("--tools all"));
 }
+
+#[test]
+fn an_error_is_json_where_json_was_asked_for() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    for (tool, arguments) in [
+        ("delegate_run", json!({ "task": " ", "format": "json" })),
+        ("delegate_status", json!({ "task_id": "T-local-none", "format": "json" })),
+        ("_codex_local_wait", json!({ "task_id": "T-local-none", "format": "json" })),
+        ("_codex_local_results", json!({ "format": "json", "unknown": 1 })),
+    ] {
+        let reply = client.result("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(reply["isError"], true, "{reply}");
+        let text: Value = serde_json::from_str(reply["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, reply["structuredContent"]);
+        let error = &text["error"];
+        assert!(
+            error["message"].is_string() && error["hint"].is_string() && error["retryable"] == false,
+            "{error}"
+        );
+    }
+}

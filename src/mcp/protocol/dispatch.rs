@@ -17,7 +17,7 @@ use crate::mcp::protocol::delivery::Delivery;
 use crate::mcp::protocol::read_receipts::Read;
 use crate::mcp::protocol::server_state::Spare;
 use crate::mcp::protocol::tool_call::{Call, Observer, Reply, stamp};
-use crate::mcp::tools::{Effect, Tool};
+use crate::mcp::tools::{Effect, Format, Tool};
 use crate::registry::SearchScope;
 use crate::reply;
 use crate::reply::{Budget, Envelope, Funnel};
@@ -69,8 +69,9 @@ impl Incoming {
 
     /// Executes a tool call.
     pub(crate) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
+        let format = Format::asked_for(&given);
         let answered = self.with(tool, |call| (tool.answer)(call, given));
-        result(tool, answered.and_then(|answered| answered))
+        result(tool, format, answered.and_then(|answered| answered))
     }
 
     /// Opens everything for one piece of work and keeps the registry open for the next.
@@ -87,8 +88,8 @@ impl Incoming {
     }
 }
 
-/// The reply as a protocol result.
-pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolResult {
+/// The reply as a protocol result. `format` is that of an error; a reply knows its own.
+pub(crate) fn result(tool: &Tool, format: Format, replied: Result<Reply, Failure>) -> CallToolResult {
     match replied {
         Ok(reply) => {
             let (structured, text) = reply.finish();
@@ -104,6 +105,10 @@ pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
             let envelope = stamp(tool).map(|stamp| serde_json::to_value(Envelope::error(stamp, &failure)));
             let mut envelope = envelope.ok().and_then(Result::ok).unwrap_or_else(|| Map::new().into());
             let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, text.into(), Budget::USUAL);
+            let text = match format {
+                Format::Markdown => text,
+                Format::Json => envelope.to_string(),
+            };
             let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
             result.structured_content = Some(envelope);
             result

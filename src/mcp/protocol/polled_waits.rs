@@ -13,8 +13,7 @@ use crate::failure::Failure;
 use crate::host::clock;
 use crate::mcp::protocol::progress_notices;
 use crate::mcp::protocol::tool_call::{Call, Reply, arguments, failure};
-use crate::mcp::tools::Wait;
-use crate::mcp::tools::{Tool, find};
+use crate::mcp::tools::{Format, Tool, Wait, find};
 use crate::reading::View;
 use crate::registry;
 use crate::tasks;
@@ -47,7 +46,7 @@ pub(crate) fn begin(call: &mut Call, given: Map<String, Value>) -> Result<Begun,
 pub(crate) fn look(
     call: &mut Call,
     id: &str,
-    finish: impl FnOnce(&Tool, Result<Reply, Failure>) -> Map<String, Value>,
+    finish: impl FnOnce(&Tool, Format, Result<Reply, Failure>) -> Map<String, Value>,
 ) -> Result<Option<DetailedTask>, Failure> {
     let Some(kept) = tasks::stored_wait(&call.context, id).map_err(|error| failure(&error))? else {
         return Ok(None);
@@ -55,14 +54,9 @@ pub(crate) fn look(
     if let Some(over) = over(&kept) {
         return Ok(Some(over));
     }
-    let looked = match serde_json::from_str::<Wait>(&kept.request) {
-        Ok(wait) => {
-            call.tool = find(&wait.tool).unwrap_or(call.tool);
-            wait.look(call, waiting(&kept))
-        }
-        Err(_) => return Ok(None),
-    };
-    let replied = match looked {
+    let Ok(wait) = serde_json::from_str::<Wait>(&kept.request) else { return Ok(None) };
+    call.tool = find(&wait.tool).unwrap_or(call.tool);
+    let replied = match wait.look(call, waiting(&kept)) {
         Ok(Err(views)) => {
             let task = task(&kept, TaskStatus::Working, Some(&views));
             return Ok(Some(DetailedTask::new(task, TaskPayload::Working)));
@@ -72,7 +66,7 @@ pub(crate) fn look(
         Err(failure) => Err(failure),
     };
     // Stored, because a run that goes on after the wait timed out would give another answer next time.
-    let ended = Ended { ended_at: clock::now().to_string(), result: finish(call.tool, replied) };
+    let ended = Ended { ended_at: clock::now().to_string(), result: finish(call.tool, wait.format, replied) };
     let ended = serde_json::to_string(&ended).unwrap_or_default();
     let settled = tasks::answer_wait(&mut call.context, &kept, &ended).map_err(|error| failure(&error))?;
     Ok(settled.and_then(|settled| over(&settled)))

@@ -33,7 +33,7 @@ use crate::mcp::protocol::subscriptions::{self, Subscriptions};
 use crate::mcp::protocol::{
     client, completion, describe, message_filter, progress_notices, prompts, resources, unknown_tool,
 };
-use crate::mcp::tools::{Tool, find, listed, wait};
+use crate::mcp::tools::{Format, Tool, find, listed, wait};
 use crate::tasks;
 
 /// How long a client may cache a list; tool hints depend on the configuration.
@@ -148,17 +148,18 @@ impl Server {
         given: Map<String, Value>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
+        let format = Format::asked_for(&given);
         if tool.waits && takes_tasks(&context) {
             let begun =
                 self.run(&context, |incoming| polled_waits::begin(&mut incoming.open(tool)?, given)).await;
             return match begun.and_then(|begun| begun) {
                 Ok(Begun::Parked(task)) => CallToolResponse::Task(task),
-                Ok(Begun::Answered(reply)) => result(tool, Ok(reply)).into(),
-                Err(failure) => result(tool, Err(failure)).into(),
+                Ok(Begun::Answered(reply)) => result(tool, format, Ok(reply)).into(),
+                Err(failure) => result(tool, format, Err(failure)).into(),
             };
         }
         let answered = self.run(&context, |incoming| incoming.answer(tool, given)).await;
-        answered.unwrap_or_else(|failure| result(tool, Err(failure))).into()
+        answered.unwrap_or_else(|failure| result(tool, format, Err(failure))).into()
     }
 }
 
@@ -311,8 +312,8 @@ impl ServerHandler for Server {
         let looked = self
             .run(&context, move |incoming| {
                 let mut call = incoming.open(&wait::TOOL)?;
-                polled_waits::look(&mut call, &request.task_id, |tool, replied| {
-                    let result = serde_json::to_value(result(tool, replied));
+                polled_waits::look(&mut call, &request.task_id, |tool, format, replied| {
+                    let result = serde_json::to_value(result(tool, format, replied));
                     if let Ok(Value::Object(result)) = result { result } else { Map::new() }
                 })
             })

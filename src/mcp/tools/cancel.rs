@@ -7,27 +7,25 @@ use crate::failure::Failure;
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
-use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
 use crate::reply::{Cancellation, Category, Envelope, RegistryMeta, advertised};
 use crate::tasks;
 
 /// In bytes. The reason is sent to the supervisor in one message and stored with the run.
 const LONGEST_REASON: usize = 1000;
 
+pub(crate) const REASON: Field = Field::new("reason", Kind::Text, "The reason, stored with the task.");
+
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_cancel",
     title: "End a task",
-    about: "Like calling a colleague back: ends a running or queued task and every process it started, and answers \
-           once they are gone. Its work so far is kept. A finished task is not changed. Takes task_id \
-           (T-local-0123456789ab).",
+    about: "Ends a running or queued task and every process it started, when it is stuck or no longer needed. Answers \
+           once they are gone, like calling a colleague back; its work so far is kept. A finished task is not \
+           changed. Takes task_id (T-local-0123456789ab).",
     search_hint: "cancel a delegated agent run",
     at_hand: false,
     internal: false,
-    fields: &[
-        Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id.").required(),
-        Field::new("reason", Kind::Text, "The reason, stored with the task."),
-        FORMAT,
-    ],
+    fields: &[TASK_ID.required(), REASON, FORMAT.hidden()],
     category: Some(Category::RegistryInfo),
     output: advertised::<Envelope<RegistryMeta, Cancellation>>,
     effect: Effect::Ends,

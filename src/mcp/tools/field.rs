@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Rare(&'static [Field]),
     /// Any JSON object, passed on unchanged.
     Object,
-    /// Accepted for old callers, without effect.
+    /// A number, accepted for old callers, without effect.
     Ignored,
     /// Either an object with these fields or one of these words.
     ObjectOr(&'static [Field], &'static [&'static str]),
@@ -49,6 +49,11 @@ pub(crate) enum Kind {
 impl Field {
     pub(crate) const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, also: &[], kind, required: false, hidden: false, about }
+    }
+
+    /// The same field under another name.
+    pub(crate) const fn called(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
     pub(crate) const fn hidden(self) -> Self {
@@ -97,10 +102,11 @@ pub(crate) fn schema(fields: &[Field], detail: Detail) -> Map<String, Value> {
 
 fn property(field: &Field, detail: Detail) -> Value {
     let mut property = match field.kind {
-        Kind::Text | Kind::Ignored => json!({ "type": "string" }),
+        Kind::Text => json!({ "type": "string" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Ignored => json!({ "type": "number" }),
         Kind::Number => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Kind::Choice(words) => json!({ "type": "string", "enum": words }),
         Kind::Object => json!({ "type": "object" }),

@@ -9,7 +9,7 @@ use crate::inspect::{MOST_CONTEXT, MOST_MATCHES, Question, Wanted};
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
-use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
 use crate::reading::{self, InspectTarget};
 use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
 
@@ -20,14 +20,14 @@ const AROUND: usize = 2_500;
 pub(crate) const TOOL: Tool = Tool {
     name: "inspect_output",
     title: "Read part of a long output",
-    about: "Like paging through a log instead of printing it: the first or last lines, a range, matching lines, or a \
-           summary of a run's file or of a full_output_file. Returns a cursor to continue from. Takes task_id \
-           (T-local-0123456789ab) and artifact (stdout.log), or file_path.",
+    about: "Reads part of a long output: first or last lines, a range, matches or a summary of a run's file or a \
+           full_output_file. Returns a cursor to go on, like paging through a log; for the result use \
+           delegate_results. Takes task_id (T-local-0123456789ab) and artifact (stdout.log), or file_path.",
     search_hint: "read head, tail, grep or range of the output of a delegated run",
     at_hand: false,
     internal: false,
     fields: &[
-        Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id."),
+        TASK_ID,
         Field::new(
             "artifact",
             Kind::Text,
@@ -73,7 +73,7 @@ pub(crate) const TOOL: Tool = Tool {
             "Path of the values to show from JSON or JSONL, such as $.item.type. Replaces mode.",
         ),
         Field::new("cursor", Kind::Text, "next_cursor of an earlier reply, to continue the same query."),
-        FORMAT,
+        FORMAT.hidden(),
     ],
     category: Some(Category::RegistryInfo),
     output: advertised::<Envelope<RegistryMeta, Inspection>>,

@@ -78,11 +78,14 @@ pub(crate) const TOOLS: &[Tool] = &[
     primitives::CLEANUP,
 ];
 
-/// Every tool takes this one.
+pub(crate) const TASK_ID: Field =
+    Field::new("task_id", field::Kind::Text, "The task: its id, alias, or the beginning of its id.");
+
+/// Every tool takes this one. Only the primitives list it, because most clients never show what it changes.
 pub(crate) const FORMAT: Field = Field::new(
     "format",
     field::Kind::Choice(&["markdown", "json"]),
-    "What the text holds: a readable account (default) or the structured content as JSON. An error is always plain text.",
+    "What the text holds: a readable account (default) or the structured content as JSON.",
 );
 
 /// The tools that a server with this profile lists.

@@ -13,26 +13,32 @@ use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::advertised_report;
 use crate::submit::{self, ResumeRequest};
 
+pub(crate) const PARENT: Field =
+    Field::new("task_id", Kind::Text, "The task to continue: its id, alias, or the beginning of its id.");
+pub(crate) const THREAD: Field =
+    Field::new("thread_id", Kind::Text, "The id of the agent's thread, instead of task_id.");
+pub(crate) const NEXT_TASK: Field = Field::new("task", Kind::Text, "What to do next. Default: continue.");
+
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_resume",
     title: "Continue a task",
-    about: "Like asking the same colleague a follow-up: a new task on the thread of an earlier one, which remembers \
-           everything. For corrections and next steps; for other work use delegate_run. Takes task_id \
-           (T-local-0123456789ab) or thread_id. Returns a new task_id at once.",
+    about: "Continues the thread of an earlier task: the same agent, which remembers everything. For corrections, answers \
+           and next steps, like a follow-up to a colleague. Takes task_id (T-local-0123456789ab) or thread_id; \
+           returns a new task_id at once. For other work use delegate_run.",
     search_hint: "continue an earlier delegated agent run with a follow-up",
     at_hand: false,
     internal: false,
     fields: &[
-        Field::new("task_id", Kind::Text, "The task to continue: its id, alias, or the beginning of its id."),
-        Field::new("thread_id", Kind::Text, "The id of the agent's thread, instead of task_id."),
-        Field::new("task", Kind::Text, "What to do next. Default: continue."),
+        PARENT,
+        THREAD,
+        NEXT_TASK,
         CWD,
         SANDBOX,
         WAIT_MS,
         ROLE,
         GIT,
         OPTIONS,
-        FORMAT,
+        FORMAT.hidden(),
         SKILLS_MODE,
         SKILLS,
         MAX_SKILLS,

@@ -39,13 +39,26 @@ fn the_list_is_as_it_was_and_within_its_budget() {
 }
 
 #[test]
+fn only_the_primitives_list_the_format() {
+    for tool in list(ToolProfile::All) {
+        let name = tool["name"].as_str().unwrap();
+        let lists = tool["inputSchema"]["properties"].get("format").is_some();
+        assert_eq!(lists, name.starts_with('_'), "{name}");
+    }
+}
+
+#[test]
 fn names_and_descriptions_fit_every_client() {
     for tool in TOOLS {
         let plain =
             tool.name.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '_');
         assert!(plain && tool.name.len() <= 40, "{}", tool.name);
-        let most = if tool.internal { 200 } else { 300 };
+        let most = if tool.name.starts_with('_') { 200 } else { 300 };
         assert!(tool.about.chars().count() <= most, "{}: {}", tool.name, tool.about.chars().count());
+        // Some clients show no more than this: a whole sentence that says what the tool does.
+        let first: String = tool.about.chars().take(155).collect();
+        assert!(first.contains(". ") || first.contains(": "), "{}: {first}", tool.name);
+        assert!(!tool.about.starts_with("Like "), "{}: the likeness comes later", tool.name);
         assert!(!tool.title.is_empty() && !tool.search_hint.is_empty(), "{}", tool.name);
     }
 }

@@ -13,29 +13,28 @@ use crate::mcp::tools::start::{
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::advertised_report;
 
+pub(crate) const TASK: Field =
+    Field::new("task", Kind::Text, "What to do, in full: the agent sees nothing else of this conversation.")
+        .required();
+
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_run",
     title: "Hand a task to an agent",
-    about: "Like giving a colleague a job: a coding agent works on it in the background and you go on. For long or \
-           separate work (tests, reviews, refactoring), not for one quick command. Returns a task_id \
-           (T-local-0123456789ab) at once; read on with delegate_wait.",
+    about: "Hands a task to a coding agent, which works in the background while you go on. For long or separate work: \
+           tests, reviews, refactoring. Returns a task_id (T-local-0123456789ab) at once, like a claim ticket; read \
+           on with delegate_wait. Not for one quick command.",
     search_hint: "delegate coding work to a background agent run (codex)",
     at_hand: true,
     internal: false,
     fields: &[
-        Field::new(
-            "task",
-            Kind::Text,
-            "What to do, in full: the agent sees nothing else of this conversation.",
-        )
-        .required(),
+        TASK,
         CWD,
         SANDBOX,
         WAIT_MS,
         ROLE,
         GIT,
         OPTIONS,
-        FORMAT,
+        FORMAT.hidden(),
         SKILLS_MODE,
         SKILLS,
         MAX_SKILLS,

@@ -30,6 +30,10 @@ pub(crate) const SANDBOX: Field = Field::new(
     Kind::Choice(&Sandbox::NAMES),
     "What the agent may access. Default: read-only. Use workspace-write if it should change files.",
 );
+/// The primitives' name for `SANDBOX`.
+pub(crate) const MODE: Field = SANDBOX.called("mode").also(&["sandbox"]);
+/// The primitives' name for `CWD`.
+pub(crate) const WORKING_DIR: Field = CWD.called("working_dir").also(&["cwd"]);
 pub(crate) const WAIT_MS: Field = Field::new(
     "wait_ms",
     Kind::Integer { least: 0, most: MOST_WAIT_MS },
@@ -123,17 +127,32 @@ pub(crate) enum Format {
     Json,
 }
 
+impl Format {
+    /// What a call asks for, even if its other arguments are refused.
+    pub(crate) fn asked_for(given: &Map<String, Value>) -> Self {
+        let format = given.get("format").cloned().unwrap_or_default();
+        serde_json::from_value(format).unwrap_or_default()
+    }
+}
+
 impl Start {
     /// Parses the arguments. The error for an unknown sandbox lists those that the configuration allows.
     pub(crate) fn of(call: &Call, given: Map<String, Value>) -> Result<Self, Failure> {
         let max = call.context.config.max_sandbox;
-        let sandbox = given.get(SANDBOX.name).and_then(Value::as_str);
-        if let Some(word) = sandbox.filter(|word| !Sandbox::NAMES.contains(word)) {
-            let allowed: Vec<&str> =
-                Sandbox::ALL.into_iter().filter(|one| *one <= max).map(Sandbox::as_str).collect();
-            return Err(field::unknown_word(SANDBOX.name, word, &allowed));
+        for name in [SANDBOX.name, MODE.name] {
+            let sandbox = given.get(name).and_then(Value::as_str);
+            if let Some(word) = sandbox.filter(|word| !Sandbox::NAMES.contains(word)) {
+                let allowed: Vec<&str> =
+                    Sandbox::ALL.into_iter().filter(|one| *one <= max).map(Sandbox::as_str).collect();
+                return Err(field::unknown_word(name, word, &allowed));
+            }
         }
         let mut read = field::read(call.tool.fields, given)?;
+        for (of_primitives, own) in [(MODE.name, SANDBOX.name), (WORKING_DIR.name, CWD.name)] {
+            if let Some(value) = read.remove(of_primitives) {
+                read.insert(own.to_owned(), value);
+            }
+        }
         if let Some(Value::Object(options)) = read.remove(OPTIONS.name) {
             read.extend(options);
         }

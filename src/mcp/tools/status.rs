@@ -16,25 +16,26 @@ const RECENT: u32 = 5;
 /// Characters for the rest of a reply.
 const AROUND: usize = 800;
 
+pub(crate) const ONE_TASK: Field =
+    Field::new("task_id", Kind::Text, "Only this task: its id, alias, or the beginning of its id.");
+pub(crate) const LIMIT: Field = Field::new(
+    "limit",
+    Kind::Integer { least: 1, most: 50 },
+    "Maximum number of finished tasks, most recent first. Default: 5.",
+);
+pub(crate) const VERBOSE: Field =
+    Field::new("verbose", Kind::Flag, "Add the last 5 lines of each run as last_lines. Default: false.");
+
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_status",
     title: "List tasks",
-    about: "Like a look at the notice board: lists this project's running, queued and recently finished tasks, or \
-           one of them. Answers at once, without output. Call it when you lose track of task ids \
-           (T-local-0123456789ab); to wait, use delegate_wait instead of asking again.",
+    about: "Lists this project's running, queued and recent tasks, or one of them, with progress. Use it when you lose \
+           track, like a look at the notice board. Answers at once, without output; to wait use delegate_wait, to \
+           read delegate_results. Takes task_id (T-local-0123456789ab).",
     search_hint: "list delegated agent runs and their progress",
     at_hand: false,
     internal: false,
-    fields: &[
-        Field::new("task_id", Kind::Text, "Only this task: its id, alias, or the beginning of its id."),
-        Field::new(
-            "limit",
-            Kind::Integer { least: 1, most: 50 },
-            "Maximum number of tasks of each kind, most recent first. Default: 5.",
-        ),
-        Field::new("verbose", Kind::Flag, "Add the last 5 lines of each run as last_lines. Default: false."),
-        FORMAT,
-    ],
+    fields: &[ONE_TASK, LIMIT, VERBOSE, FORMAT.hidden()],
     category: Some(Category::StatusSnapshot),
     output: advertised::<Envelope<SnapshotMeta, StatusSnapshot>>,
     effect: Effect::Reads,

@@ -25,8 +25,8 @@ const AROUND: usize = 1_500;
 pub(crate) const TOOL: Tool = Tool {
     name: "get_terminal_output",
     title: "Read a recorded terminal",
-    about: "Like looking over somebody's shoulder: reads what a terminal recorded with `delegator terminal` showed \
-           (term-0123456789ab), or what an agent's command printed (T-local-0123456789ab/item_3).",
+    about: "Reads what a terminal recorded with `delegator terminal` showed, or what an agent's command printed. Like a \
+           look over somebody's shoulder. Takes term-0123456789ab, or T-local-0123456789ab/item_3.",
     search_hint: "read the user's terminal output, or the output of a command",
     at_hand: false,
     internal: true,
@@ -54,7 +54,7 @@ pub(crate) const TOOL: Tool = Tool {
             "Cursor of an earlier reply, to continue where it ended. Replaces mode.",
         ),
         Field::new("strip", Kind::Flag, "Remove escape sequences. Default: true."),
-        FORMAT,
+        FORMAT.hidden(),
     ],
     category: Some(Category::RegistryInfo),
     output: advertised::<Envelope<RegistryMeta, TerminalOutput>>,

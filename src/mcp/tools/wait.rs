@@ -9,43 +9,48 @@ use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::results::{INCLUDE_OUTPUT, MAX_OUTPUT_BYTES, OutputFields};
 use crate::mcp::tools::start::Format;
-use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
 use crate::model::TaskId;
 use crate::reading::{self, Results, ResultsRequest, View};
-use crate::reply::{
-    self, Budget, Category, Envelope, Facts, Report, WaitData, WaitMeta, advertised, reports,
-};
+use crate::reply::{self, Budget, Category, Envelope, Facts, Report, WaitData, WaitMeta, advertised};
 use crate::tasks::{self, NextObservation, Until};
 
 const DEFAULT_S: f64 = 300.0;
 const MOST_TASKS: usize = 50;
 
+pub(crate) const TASK_IDS: Field = Field::new("task_ids", Kind::Texts, "Several tasks, instead of task_id.");
+pub(crate) const UNTIL: Field =
+    Field::new("until", Kind::Choice(&["any", "all"]), "Wait until any or all tasks are done. Default: any.");
+pub(crate) const TIMEOUT_SEC: Field = Field::new(
+    "timeout_sec",
+    Kind::Number,
+    "Longest wait in seconds, if the client's own limit is not shorter. Default: 300.",
+);
+// A waiter sleeps until something changes; nothing is polled here.
+pub(crate) const INITIAL_DELAY: Field = Field::new("initial_delay_sec", Kind::Ignored, "Has no effect.");
+pub(crate) const POLL_INTERVAL: Field = Field::new("poll_interval_sec", Kind::Ignored, "Has no effect.");
+
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_wait",
     title: "Wait for tasks",
-    about: "Like waiting at the counter: sleeps until a task is done and returns its result; costs nothing meanwhile. \
-           Use it instead of repeated delegate_status. May return earlier with state working; the run goes on, so \
-           call it again. Takes task_id (T-local-0123456789ab) or task_ids.",
+    about: "Waits until a task ends and returns its result. Use it instead of repeated delegate_status: it costs nothing \
+           meanwhile, like waiting at the counter. May return earlier with state working; the run goes on, so call \
+           it again. Takes task_id (T-local-0123456789ab) or task_ids.",
     search_hint: "wait for a delegated agent run to finish and get its result",
     at_hand: true,
     internal: false,
     fields: &[
-        Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id."),
-        Field::new("task_ids", Kind::Texts, "Several tasks, instead of task_id."),
-        Field::new(
-            "until",
-            Kind::Choice(&["any", "all"]),
-            "Wait until any or all tasks are done. Default: any.",
-        ),
-        Field::new(
-            "timeout_sec",
-            Kind::Number,
-            "Longest wait in seconds, if the client's own limit is not shorter. Default: 300.",
-        ),
-        FORMAT,
-        Field::new("initial_delay_sec", Kind::Ignored, "").hidden(),
-        Field::new("poll_interval_sec", Kind::Ignored, "").hidden(),
+        TASK_ID,
+        TASK_IDS,
+        UNTIL,
+        TIMEOUT_SEC,
+        INCLUDE_OUTPUT,
+        MAX_OUTPUT_BYTES,
+        FORMAT.hidden(),
+        INITIAL_DELAY.hidden(),
+        POLL_INTERVAL.hidden(),
     ],
     category: Some(Category::WaitResult),
     output: advertised::<Envelope<WaitMeta, WaitData>>,
@@ -63,8 +68,10 @@ pub(crate) struct Wait {
     #[serde(default)]
     until: Goal,
     timeout_sec: Option<f64>,
+    #[serde(flatten)]
+    output: OutputFields,
     #[serde(default)]
-    format: Format,
+    pub(crate) format: Format,
     /// The tool name of the call, for a stored wait.
     #[serde(default)]
     pub(crate) tool: String,
@@ -85,7 +92,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let limit = asked.min(call.safe_wait);
     let waited = tasks::wait(&mut call.context, &ids, wait.goal(), Some(limit), &mut call.observe)
         .map_err(|error| failure(&error))?;
-    report_waited(call, waited.views, Some(limit), wait.format)
+    wait.report(call, waited.views, Some(limit))
 }
 
 impl Wait {
@@ -101,7 +108,7 @@ impl Wait {
     /// `since` is how long the client has been waiting.
     pub(crate) fn look(&self, call: &mut Call, since: Duration) -> Result<Result<Reply, Vec<View>>, Failure> {
         let (views, over) = self.stands(call, since)?;
-        if over { report_waited(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
+        if over { self.report(call, views, self.limit()).map(Ok) } else { Ok(Err(views)) }
     }
 
     /// The tasks in their current state, and whether the wait is over.
@@ -134,6 +141,10 @@ impl Wait {
             let hint = "give `task_id` or `task_ids`; `delegate_status` lists the tasks of this project";
             return Err(refused("no task is given", hint));
         }
+        if named.len() > 1 && self.output.include_output {
+            let hint = "wait without it, then read each task's output with `delegate_results`";
+            return Err(refused("`include_output` is only for a wait for one task", hint));
+        }
         if named.len() > MOST_TASKS {
             let message = format!("{} tasks are given; the limit is {MOST_TASKS}", named.len());
             let hint = format!("wait for at most {MOST_TASKS} at a time, in several calls");
@@ -148,35 +159,30 @@ impl Wait {
         }
         Ok(ids)
     }
-}
 
-/// The results of the tasks, or their progress.
-fn report_waited(
-    call: &mut Call,
-    views: Vec<View>,
-    limit: Option<Duration>,
-    format: Format,
-) -> Result<Reply, Failure> {
-    call.read(views.iter());
-    let shown: Vec<TaskId> = views.iter().map(|view| view.row.id.clone()).collect();
-    let notice = call.notice(&shown);
-    let results: Vec<Results> =
-        views.into_iter().map(|view| reading::gather(view, ResultsRequest::default())).collect();
-    let now = clock::now();
-    let reports: Vec<Report> = results
-        .iter()
-        .map(|one| Report {
-            wait_exceeded: !one.view.state().is_final(),
-            notice: notice.clone(),
-            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(&one.view)
-        })
-        .collect();
-    let text = match reports.as_slice() {
-        [one] => reply::page(call.tool.name, one, None, call.context.config.cuts()),
-        several => self::reports(call.tool.name, several, notice.as_deref()).into(),
-    };
-    let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
-    let meta = meta.with_notice(notice);
-    let budget = if results.len() > 1 { Budget::MOST } else { Budget::USUAL };
-    Ok(call.envelope(meta, data, text)?.in_format(format).within(budget))
+    /// The results of the tasks, or their progress.
+    fn report(&self, call: &mut Call, views: Vec<View>, limit: Option<Duration>) -> Result<Reply, Failure> {
+        call.read(views.iter());
+        let shown: Vec<TaskId> = views.iter().map(|view| view.row.id.clone()).collect();
+        let notice = call.notice(&shown);
+        let wanted = ResultsRequest { output: self.output.most(), events: false };
+        let results: Vec<Results> = views.into_iter().map(|view| reading::gather(view, wanted)).collect();
+        let now = clock::now();
+        let reports: Vec<Report> = results
+            .iter()
+            .map(|one| Report {
+                wait_exceeded: !one.view.state().is_final(),
+                notice: notice.clone(),
+                ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(&one.view)
+            })
+            .collect();
+        let text = match reports.as_slice() {
+            [one] => reply::page(call.tool.name, one, None, call.context.config.cuts()),
+            several => reply::reports(call.tool.name, several, notice.as_deref()).into(),
+        };
+        let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
+        let meta = meta.with_notice(notice);
+        let budget = if results.len() > 1 || wanted.output.is_some() { Budget::MOST } else { Budget::USUAL };
+        Ok(call.envelope(meta, data, text)?.in_format(self.format).within(budget))
+    }
 }

@@ -1,0 +1,55 @@
+//! Starts a task and answers with an `execution_ack`.
+
+use serde_json::{Map, Value};
+
+use crate::context::TaskError;
+use crate::failure::{Failure, Voice};
+use crate::host::clock;
+use crate::mcp::protocol::{Call, Reply, failure};
+use crate::mcp::tools::start::{self, Start};
+use crate::model::State;
+use crate::reply::{self, Ack, AckMeta, Facts, TaskResult};
+use crate::submit::{self, Accepted, ResumeRequest};
+
+pub(super) fn run(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let start = Start::of(call, given)?;
+    let request = start.request.clone();
+    let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
+    acknowledged(call, &start, &accepted)
+}
+
+pub(super) fn resume(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let start = Start::of(call, given)?;
+    let resume = ResumeRequest { of: start.resumed()?, ask: start.request.clone() };
+    let accepted = submit::resume(&mut call.context, resume).map_err(|error| failure(&error))?;
+    acknowledged(call, &start, &accepted)
+}
+
+fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<Reply, Failure> {
+    let (results, exceeded) = asked.watch(call, accepted)?;
+    let position = position(call, accepted, results.view.state()).map_err(|error| failure(&error))?;
+    let now = clock::now();
+    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results.view);
+    let row = results.view.row.clone();
+    let cuts = call.context.config.cuts();
+    let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
+    let result =
+        asked.waits().then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools));
+    let (meta, ack) = Ack::of(accepted, &row, position, result);
+    let meta = AckMeta { notice: report.notice, ..meta };
+    let next = report.next.actions(report.voice).join("; ");
+    let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts).into());
+    Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
+}
+
+/// The task's position in the queue: 0 while it runs.
+fn position(call: &Call, accepted: &Accepted, state: State) -> Result<Option<usize>, TaskError> {
+    Ok(match state {
+        State::Pending => {
+            let queue = call.context.registry.pending(u32::MAX)?;
+            queue.iter().position(|row| row.id == accepted.task_id).map(|before| before + 1)
+        }
+        State::Working | State::InputRequired | State::Unconfirmed => Some(0),
+        State::Completed | State::Failed | State::Cancelled | State::TimedOut => None,
+    })
+}

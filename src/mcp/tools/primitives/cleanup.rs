@@ -1,0 +1,71 @@
+//! `_codex_cleanup_registry`: removes old runs and recovers those whose supervisor died.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::host::clock;
+use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
+use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::start::Format;
+use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::reply::{Category, Cleanup, Envelope, RegistryMeta, advertised};
+use crate::tasks::{self, CleanupRequest};
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "_codex_cleanup_registry",
+    title: "Remove old runs",
+    about: "Removes this project's finished runs older than a threshold, ends those whose supervisor died, and \
+           removes old captures and terminals. Never touches what is live or pinned. dry_run only reports.",
+    search_hint: "clean up old delegated runs",
+    at_hand: false,
+    internal: true,
+    fields: &[
+        Field::new("dry_run", Kind::Flag, "Only report what would be removed. Default: false."),
+        Field::new(
+            "old_threshold_hours",
+            Kind::Number,
+            "Age in hours from which finished runs are removed; the configuration sets it for the rest. Default: 720.",
+        ),
+        // Accepted without effect: age does not decide whether a run is alive.
+        Field::new("stuck_threshold_seconds", Kind::Ignored, "").hidden(),
+        FORMAT,
+    ],
+    category: Some(Category::RegistryInfo),
+    output: advertised::<Envelope<RegistryMeta, Cleanup>>,
+    effect: Effect::Ends,
+    waits: false,
+    answer: clean_up,
+};
+
+#[derive(Debug, Deserialize)]
+struct CleanUp {
+    #[serde(default)]
+    dry_run: bool,
+    old_threshold_hours: Option<f64>,
+    #[serde(default)]
+    format: Format,
+}
+
+fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let asked: CleanUp = arguments(call.tool, given)?;
+    let older_than = match asked.old_threshold_hours.map(|hours| Duration::try_from_secs_f64(hours * 3600.0))
+    {
+        None => None,
+        Some(Ok(age)) => Some(age),
+        Some(Err(_)) => {
+            return Err(refused("`old_threshold_hours` is too large", "leave it out for 720 hours"));
+        }
+    };
+    let ask = CleanupRequest { older_than, dry_run: asked.dry_run };
+    let cleaned = tasks::cleanup(&mut call.context, ask).map_err(|error| failure(&error))?;
+    let (meta, data) = Cleanup::of(&cleaned, ask, &call.context.config, clock::now());
+    let text =
+        format!("{}\nstatus: done\nsummary: {}\n{}", call.tool.name, data.summary, data.storage.text());
+    let notice = call.notice(&[]);
+    let text = notice.iter().fold(text, |text, notice| format!("{text}notice: {notice}\n"));
+    let meta = RegistryMeta { notice, ..meta };
+    Ok(call.envelope(meta, data, text)?.in_format(asked.format))
+}
