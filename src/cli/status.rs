@@ -146,7 +146,7 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         time: String::new(),
         agent: task.agent.to_string(),
         what: named(&task.alias, &task.title),
-        now: format!("number {} in the queue", task.position + 1),
+        now: format!("number {} in the queue", task.position),
         project: task.project.as_deref().map(short),
         last: Vec::new(),
     });

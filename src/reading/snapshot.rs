@@ -1,10 +1,12 @@
 //! Lists the tasks that are running, queued and recently finished.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::context::{Context, TaskError};
 use crate::host::clock;
 use crate::model::{State, TaskId, Timestamp};
+use crate::reading::queue_forecast::forecast;
 use crate::reading::{View, view};
 use crate::registry::Row;
 
@@ -15,8 +17,8 @@ pub(crate) const MAX_FINISHED_COUNTED: u32 = 1000;
 pub(crate) struct Snapshot {
     pub(crate) at: Timestamp,
     pub(crate) running: Vec<View>,
-    /// In the order in which they will start. Positions include other projects' tasks.
-    pub(crate) queued: Vec<(usize, Row)>,
+    /// In the order in which they will start.
+    pub(crate) queued: Vec<QueuedTask>,
     pub(crate) finished: Vec<Row>,
     /// How many other tasks have finished, up to [`MAX_FINISHED_COUNTED`].
     pub(crate) more_finished: usize,
@@ -30,6 +32,26 @@ pub(crate) struct Snapshot {
     pub(crate) last_lines: Option<Vec<(TaskId, Vec<String>)>>,
 }
 
+#[derive(Debug)]
+pub(crate) struct QueuedTask {
+    /// From 1, which starts next. Counts the tasks of all projects.
+    pub(crate) position: usize,
+    /// The time until it starts, if earlier runs tell.
+    pub(crate) starts_in: Option<Duration>,
+    pub(crate) row: Row,
+}
+
+/// All queued tasks of all projects, in the order in which they will start.
+pub(crate) fn queued(context: &Context, now: Timestamp) -> Result<Vec<QueuedTask>, TaskError> {
+    let pending = context.registry.pending(u32::MAX)?;
+    let starts = match pending.is_empty() {
+        true => Vec::new(),
+        false => forecast(context, &context.registry.working()?, &pending, now),
+    };
+    let tasks = pending.into_iter().zip(starts).zip(1..);
+    Ok(tasks.map(|((row, starts_in), position)| QueuedTask { position, starts_in, row }).collect())
+}
+
 /// The tasks of `project`, or of all projects, with the `recent` last finished.
 pub(crate) fn snapshot(
     context: &Context,
@@ -40,8 +62,8 @@ pub(crate) fn snapshot(
     let working = context.registry.working()?.into_iter().filter(belongs).map(|row| view(context, row));
     let (running, sealed): (Vec<View>, Vec<View>) = working
         .partition(|view| matches!(view.state(), State::Working | State::InputRequired | State::Unconfirmed));
-    let queued =
-        context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
+    let at = clock::now();
+    let queued = queued(context, at)?.into_iter().filter(|task| belongs(&task.row)).collect();
     let name = project.map(|project| project.to_string_lossy().into_owned());
     let mut finished = context.registry.finished(name.as_deref(), recent)?;
     let counted =
@@ -55,15 +77,5 @@ pub(crate) fn snapshot(
     finished.truncate(recent as usize);
     let everywhere = project.is_none();
     let (only, damaged) = (None, Vec::new());
-    Ok(Snapshot {
-        at: clock::now(),
-        running,
-        queued,
-        finished,
-        more_finished,
-        everywhere,
-        only,
-        damaged,
-        last_lines: None,
-    })
+    Ok(Snapshot { at, running, queued, finished, more_finished, everywhere, only, damaged, last_lines: None })
 }

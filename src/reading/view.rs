@@ -26,7 +26,7 @@ pub(crate) struct View {
     pub(crate) progress: Option<Progress>,
     /// What was observed, for a finished run.
     pub(crate) evidence: Option<Evidence>,
-    /// How long similar runs took, for a running task.
+    /// How long similar runs took, for a queued or running task.
     pub(crate) took: Vec<Duration>,
     /// How long finished runs are kept.
     pub(crate) kept_for: Duration,
@@ -112,18 +112,23 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
         && matches!(dir.read_remote(), Ok(Some(Remote::Submitting { .. })));
     let row = if is_unconfirmed { Row { state: State::Unconfirmed, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
-    let took = if row.state == State::Working {
-        let project = row.project.to_string_lossy();
-        // If this fails, there is no estimate.
-        context.registry.run_durations(&project, row.agent, DURATION_SAMPLES).unwrap_or_default()
-    } else {
-        Vec::new()
+    let took = match row.state {
+        State::Pending | State::Working => durations(context, &row),
+        State::InputRequired | State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
+            Vec::new()
+        }
     };
     if matches!(row.state, State::Working | State::InputRequired | State::Unconfirmed) {
         damaged.extend(stopped_supervisor::find(&dir).map(|stopped| stopped.warning(&row.id)));
     }
     let kept_for = context.config.retention_age();
     View { row, dir, request, result, progress, evidence, took, kept_for, damaged }
+}
+
+/// How long earlier runs of this kind took; none if that cannot be read.
+pub(super) fn durations(context: &Context, row: &Row) -> Vec<Duration> {
+    let project = row.project.to_string_lossy();
+    context.registry.run_durations(&project, row.agent, DURATION_SAMPLES).unwrap_or_default()
 }
 
 /// The row of a sealed run as it will be once it is updated.

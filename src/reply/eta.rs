@@ -33,6 +33,19 @@ impl Eta {
         Some(Self { low_s, high_s, samples: found.samples })
     }
 
+    /// Of the whole run, for a task that has not ended.
+    pub(crate) fn of_whole(view: &View) -> Option<Self> {
+        let found = eta(&view.took, Duration::ZERO)?;
+        let (low_s, high_s) = found.in_seconds();
+        Some(Self { low_s, high_s, samples: found.samples })
+    }
+
+    /// `20 s to 1m05s, based on 5 earlier runs`.
+    pub(crate) fn range(&self) -> String {
+        let (low, high) = (duration(self.low_s * 1000), duration(self.high_s * 1000));
+        format!("{low} to {high}, based on {} earlier runs", self.samples)
+    }
+
     /// `20 s to 1m05s left, based on 5 earlier runs`.
     pub(crate) fn line(&self) -> String {
         format!("{}, based on {} earlier runs", self.short(), self.samples)

@@ -6,10 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::config::TextLimits;
-use crate::model::{TaskId, Timestamp};
-use crate::registry::Row;
+use crate::model::{State, TaskId, Timestamp};
+use crate::reading::{QueuedTask, View};
+use crate::reply::eta::Eta;
 use crate::reply::report_text::list;
 use crate::reply::result_set::TaskResult;
+use crate::reply::snapshot::whole_millis;
+use crate::reply::task_facts::Facts;
 use crate::submit::Accepted;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -17,6 +20,9 @@ pub(crate) struct AckMeta {
     /// 0 if the task is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) queue_position: Option<usize>,
+    /// The time until a queued task starts, estimated from how long earlier runs took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) estimated_start_ms: Option<u64>,
     /// Finished runs of this project that nobody has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) notice: Option<String>,
@@ -31,6 +37,9 @@ pub(crate) struct Ack {
     accepted: bool,
     #[schemars(extend("enum" = ["background"]))]
     capability: &'static str,
+    /// How long half of the earlier runs of this agent in this project took; absent without enough of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_duration: Option<String>,
     /// When the run started; for a queued task, when it was accepted.
     started_at: Timestamp,
     /// The same request was accepted before; this is its task.
@@ -44,24 +53,35 @@ pub(crate) struct Ack {
 }
 
 impl Ack {
-    /// `position` counts queued tasks from 1, and is 0 for a running task.
+    /// `queued` is the task's place in the queue, if it is there.
     pub(crate) fn of(
         accepted: &Accepted,
-        row: &Row,
-        position: Option<usize>,
+        view: &View,
+        queued: Option<&QueuedTask>,
         result: Option<TaskResult>,
     ) -> (AckMeta, Self) {
+        let row = &view.row;
+        let runs = matches!(view.state(), State::Working | State::InputRequired).then_some(0);
+        let resumed = view.request.as_ref().and_then(|request| request.resume.as_ref());
         let ack = Self {
             task_id: accepted.task_id.clone(),
-            thread_id: row.thread_id.clone(),
+            thread_id: Facts::of(view)
+                .thread_id
+                .or_else(|| resumed.map(|resumed| resumed.thread_id.to_string())),
             accepted: true,
             capability: "background",
+            expected_duration: Eta::of_whole(view).map(|eta| eta.range()),
             started_at: row.started_at.unwrap_or(row.created_at),
             deduplicated: accepted.deduplicated,
             warnings: accepted.warnings.clone(),
             result: result.map(Box::new),
         };
-        (AckMeta { queue_position: position, notice: None }, ack)
+        let meta = AckMeta {
+            queue_position: queued.map(|queued| queued.position).or(runs),
+            estimated_start_ms: queued.and_then(|queued| queued.starts_in).map(whole_millis),
+            notice: None,
+        };
+        (meta, ack)
     }
 
     /// The whole reply as text. Ends with what to do `next` unless a result follows.
@@ -79,6 +99,12 @@ impl Ack {
         // Writing to a string does not fail.
         if let Some(position) = meta.queue_position {
             let _ = writeln!(text, "queue_position: {position}");
+        }
+        if let Some(starts_in) = meta.estimated_start_ms {
+            let _ = writeln!(text, "estimated_start_ms: {starts_in}");
+        }
+        if let Some(expected) = &self.expected_duration {
+            let _ = writeln!(text, "expected_duration: {expected}");
         }
         list(&mut text, "warnings", "", self.warnings.clone(), cuts);
         if let Some(notice) = &meta.notice {

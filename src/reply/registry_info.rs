@@ -32,6 +32,9 @@ pub(crate) struct RegistryMeta {
     /// Nothing was removed; the reply lists what would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dry_run: Option<bool>,
+    /// What was asked for, or the default. A task is stuck if its supervisor is dead, at any age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stuck_threshold_seconds: Option<f64>,
     /// Finished runs count as old from this age.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_threshold_hours: Option<f64>,
@@ -182,7 +185,7 @@ impl Cleanup {
     ) -> (RegistryMeta, Self) {
         let hours = |millis: u64| (seconds(millis) / 3.6).round() / 1000.0;
         let age = ask.older_than.unwrap_or(config.retention_age());
-        let storage = Storage::of(cleaned, age, config.output_age());
+        let storage = Storage::of(cleaned, config.retention_age(), config.output_age());
         let data = Self {
             summary: summary(cleaned, ask, &storage),
             stuck_tasks: Stuck {

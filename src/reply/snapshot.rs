@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::failure::Voice;
 use crate::model::{AgentName, TaskId, Timestamp};
-use crate::reading::Snapshot;
-use crate::reading::View;
+use crate::reading::{QueuedTask, Snapshot, View};
 use crate::registry::Row;
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
@@ -26,8 +25,11 @@ const FEW: usize = 5;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SnapshotMeta {
     snapshot_ts: Timestamp,
-    /// How many tasks are in this reply.
+    /// How many tasks run, wait or have recently ended, shown or not.
     total: usize,
+    /// How many of them are missing, because the reply would be too long.
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: usize,
     /// Finished runs of this project that nobody has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) notice: Option<String>,
@@ -90,8 +92,11 @@ pub(crate) struct Running {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Queued {
     pub(crate) task_id: TaskId,
-    /// 0 starts next. Counts the tasks of all projects.
+    /// From 1, which starts next. Counts the tasks of all projects.
     pub(crate) position: usize,
+    /// The time until it starts, estimated from how long earlier runs took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) estimated_start_ms: Option<u64>,
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
@@ -156,20 +161,13 @@ impl SnapshotMeta {
         Self { notice, ..self }
     }
 
-    /// Takes the total from `data`.
+    /// Counts what was left out of `data`.
     pub(crate) fn of(self, data: &StatusSnapshot) -> Self {
-        Self { total: data.listed(), ..self }
+        Self { left_out: self.total - data.listed(), ..self }
     }
 }
 
 impl StatusSnapshot {
-    /// Shortens each list to `most`. The counts stay, and show how many are missing.
-    pub(crate) fn keep(&mut self, most: usize) {
-        self.tasks.truncate(most);
-        self.queue.truncate(most);
-        self.recently_completed.truncate(most);
-    }
-
     /// Removes one more task, or returns `false` if too few are left. Queued tasks are removed first.
     pub(crate) fn give_way(&mut self) -> bool {
         let Self { tasks, queue, recently_completed, .. } = self;
@@ -210,8 +208,7 @@ impl StatusSnapshot {
             last_lines: snapshot.last_lines_of(&row.id),
             ..Ended::of(row, snapshot.only.as_deref(), kept_for)
         };
-        let queued =
-            |(position, row): &(usize, Row)| Queued { project: project(row), ..Queued::of(*position, row) };
+        let queued = |task: &QueuedTask| Queued { project: project(&task.row), ..Queued::of(task) };
         let data = Self {
             summary,
             tasks: snapshot.running.iter().map(running).collect(),
@@ -220,7 +217,7 @@ impl StatusSnapshot {
             more_ended: snapshot.more_finished,
             warnings: damaged.map(|warning| plain::text(warning)).collect(),
         };
-        (SnapshotMeta { snapshot_ts: snapshot.at, total: data.listed(), notice: None }, data)
+        (SnapshotMeta { snapshot_ts: snapshot.at, total: data.listed(), left_out: 0, notice: None }, data)
     }
 }
 
@@ -243,10 +240,12 @@ impl Running {
 }
 
 impl Queued {
-    fn of(position: usize, row: &Row) -> Self {
+    fn of(task: &QueuedTask) -> Self {
+        let QueuedTask { position, starts_in, row } = task;
         Self {
             task_id: row.id.clone(),
-            position,
+            position: *position,
+            estimated_start_ms: starts_in.map(whole_millis),
             agent: row.agent,
             alias: alias(row),
             parent_task_id: row.parent_task_id.clone(),
@@ -282,6 +281,15 @@ impl Ended {
             project: None,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+pub(super) fn whole_millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(super) fn later(moment: Timestamp, by: Duration) -> Timestamp {

@@ -54,7 +54,8 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
             .iter()
             .map(|one| {
                 let who = who(&one.task_id, one.parent_task_id.as_deref());
-                format!("- {who} at position {}: {}", one.position, one.title)
+                let starts = one.estimated_start_ms.map(|ms| format!(", starts in about {}", duration(ms)));
+                format!("- {who} at position {}{}: {}", one.position, starts.unwrap_or_default(), one.title)
             })
             .collect(),
     );

@@ -23,7 +23,7 @@ pub(crate) fn status_of(context: &mut Context, reference: &str) -> Result<Snapsh
     let mut snapshot = status(context, None, 0)?;
     snapshot.everywhere = false;
     snapshot.running.retain(|view| view.row.id == id);
-    snapshot.queued.retain(|(_, row)| row.id == id);
+    snapshot.queued.retain(|task| task.row.id == id);
     if snapshot.running.is_empty() {
         let row = find(context, id.as_str())?;
         let view = view_task(context, row)?;

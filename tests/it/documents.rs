@@ -228,7 +228,7 @@ fn a_task_that_is_not_done_says_where_it_is() {
         (&data["tasks"][0]["task_id"], &data["tasks"][0]["agent"]),
         (&json!(running), &json!("command"))
     );
-    assert_eq!((&data["queue"][0]["position"], &data["queue"][0]["alias"]), (&json!(0), &json!("later")));
+    assert_eq!((&data["queue"][0]["position"], &data["queue"][0]["alias"]), (&json!(1), &json!("later")));
     assert_eq!(data.get("recently_completed"), None, "an empty list is absent");
     env.expect(0, &["cancel", &queued]);
     let (_, status) = check(&env, "status_snapshot", 0, &["status", &queued]);

@@ -40,7 +40,11 @@ fn a_long_queue_is_cut_the_same_twice_and_hides_nothing_else() {
         for task in running.iter().chain(&queued).chain(&finished).chain(&unread) {
             assert!(text.contains(task.as_str()), "{task}: {text}");
         }
-        assert_eq!(reply.content["meta"]["total"], 3 + queued.len());
+        let meta = &reply.content["meta"];
+        assert_eq!((&meta["total"], &meta["left_out"]), (&json!(73), &json!(70 - queued.len())));
+        let positions =
+            data["queue"].as_array().unwrap().iter().map(|task| task["position"].as_u64().unwrap());
+        assert!(positions.eq(1..=queued.len() as u64), "{data:#}");
         let notice = reply.content["meta"]["notice"].as_str().unwrap();
         assert!(!notice.contains("shortened"), "{notice}");
         reply.no_line_can_be_missed();

@@ -176,6 +176,8 @@ const ACK: Places = &[
     ("started_at", Line, "/started_at"),
     ("taken_in_at", Line, "/taken_in_at"),
     ("queue_position", Line, "/queue_position"),
+    ("estimated_start_ms", Line, "/estimated_start_ms"),
+    ("expected_duration", Line, "/expected_duration"),
     ("warnings", List, "/warnings"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
@@ -286,6 +288,7 @@ fn stated(content: &Value) -> (Places, Value) {
             let mut ack = data.clone();
             ack["status"] = json!(if data["accepted"] == true { "accepted" } else { "refused" });
             ack["queue_position"] = meta["queue_position"].clone();
+            ack["estimated_start_ms"] = meta["estimated_start_ms"].clone();
             // The text has its own wording for the time of a queued task.
             if meta["queue_position"].as_u64().is_some_and(|position| position > 0) {
                 ack["taken_in_at"] = ack["started_at"].take();
@@ -298,7 +301,7 @@ fn stated(content: &Value) -> (Places, Value) {
         _ if data.get("operation").is_some() => (CANCELLED, data.clone()),
         _ => {
             let mut cleaned = data.clone();
-            cleaned["status"] = "done".into();
+            cleaned["status"] = if meta["dry_run"] == true { "dry run" } else { "done" }.into();
             (CLEANED, cleaned)
         }
     };

@@ -270,7 +270,9 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
     let facts = ["progress", "files", "tests", "unresolved_error"].map(fact).concat();
     if let Some(position) = task.get("position") {
-        return is(format!("{id} at position {position}: {title}"));
+        let starts = task["estimated_start_ms"].as_u64();
+        let starts = starts.map(|ms| format!(", starts in about {}", duration(ms))).unwrap_or_default();
+        return is(format!("{id} at position {position}{starts}: {title}"));
     }
     if let Some(elapsed) = task["elapsed_seconds"].as_f64() {
         let progress = &task["progress"];

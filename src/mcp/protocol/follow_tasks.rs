@@ -205,7 +205,7 @@ fn mark_of_list(context: &mut Context) -> u64 {
     let project = context.project();
     let Ok(found) = tasks::status(context, Some(project), RECENT) else { return 0 };
     let running = found.running.iter().map(|view| &view.row);
-    let rows = running.chain(found.queued.iter().map(|(_, row)| row)).chain(&found.finished);
+    let rows = running.chain(found.queued.iter().map(|task| &task.row)).chain(&found.finished);
     let facts = |row: &Row| (row.id.to_string(), row.state.as_str(), row.unread);
     hash(rows.map(facts).collect::<Vec<_>>())
 }

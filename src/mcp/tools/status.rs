@@ -11,7 +11,7 @@ use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::{Budget, Category, Envelope, SnapshotMeta, StatusSnapshot, advertised, snapshot};
 use crate::tasks;
 
-/// The most tasks in a list.
+/// The most finished tasks, unless asked otherwise.
 const RECENT: u32 = 5;
 /// Characters for the rest of a reply.
 const AROUND: usize = 800;
@@ -68,7 +68,6 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let (meta, mut data) = StatusSnapshot::of(&found, kept, Voice::Tools);
     let mut meta = meta.with_notice(call.notice(&[]));
     let budget = if status.limit.is_some() || status.verbose { Budget::MOST } else { Budget::USUAL };
-    data.keep(status.limit.unwrap_or(RECENT) as usize);
     let text = loop {
         meta = meta.of(&data);
         let text = snapshot(call.tool.name, &meta, &data);

@@ -2,18 +2,25 @@
 
 use serde_json::{Map, Value};
 
-use crate::context::TaskError;
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, failure};
 use crate::mcp::tools::start::{self, Start};
-use crate::model::State;
+use crate::model::{AgentName, State};
+use crate::reading;
 use crate::reply::{self, Ack, AckMeta, Facts, TaskResult};
-use crate::submit::{self, Accepted, ResumeRequest};
+use crate::submit::{self, Accepted, ResumeRequest, StartRequest};
 
 pub(super) fn run(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let start = Start::of(call, given)?;
     let request = start.request.clone();
+    let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
+    acknowledged(call, &start, &accepted)
+}
+
+pub(super) fn submit(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let start = Start::of(call, given)?;
+    let request = StartRequest { agent: Some(AgentName::CodexCloud), ..start.request.clone() };
     let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
@@ -27,29 +34,25 @@ pub(super) fn resume(call: &mut Call, given: Map<String, Value>) -> Result<Reply
 
 fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<Reply, Failure> {
     let (results, exceeded) = asked.watch(call, accepted)?;
-    let position = position(call, accepted, results.view.state()).map_err(|error| failure(&error))?;
     let now = clock::now();
     let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results.view);
-    let row = results.view.row.clone();
+    let queued = match results.view.state() {
+        State::Pending => reading::queued(&call.context, now).map_err(|error| failure(&error))?,
+        State::Working
+        | State::InputRequired
+        | State::Completed
+        | State::Failed
+        | State::Cancelled
+        | State::TimedOut => Vec::new(),
+    };
+    let queued = queued.iter().find(|task| task.row.id == accepted.task_id);
     let cuts = call.context.config.cuts();
     let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
     let result =
         asked.waits().then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools));
-    let (meta, ack) = Ack::of(accepted, &row, position, result);
+    let (meta, ack) = Ack::of(accepted, &results.view, queued, result);
     let meta = AckMeta { notice: report.notice, ..meta };
     let next = report.next.actions(report.voice).join("; ");
     let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts).into());
     Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
-}
-
-/// The task's position in the queue: 0 while it runs.
-fn position(call: &Call, accepted: &Accepted, state: State) -> Result<Option<usize>, TaskError> {
-    Ok(match state {
-        State::Pending => {
-            let queue = call.context.registry.pending(u32::MAX)?;
-            queue.iter().position(|row| row.id == accepted.task_id).map(|before| before + 1)
-        }
-        State::Working | State::InputRequired | State::Unconfirmed => Some(0),
-        State::Completed | State::Failed | State::Cancelled | State::TimedOut => None,
-    })
 }

@@ -14,11 +14,14 @@ use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::{Category, Cleanup, Envelope, RegistryMeta, advertised};
 use crate::tasks::{self, CleanupRequest};
 
+/// Told, but without effect: age does not decide whether a run is alive.
+const STUCK_S: f64 = 3600.0;
+
 pub(crate) const TOOL: Tool = Tool {
     name: "_codex_cleanup_registry",
     title: "Remove old runs",
-    about: "Removes this project's finished runs older than a threshold, ends those whose supervisor died, and \
-           removes old captures and terminals. Never touches what is live or pinned. dry_run only reports.",
+    about: "Removes this project's old finished runs, captures and terminals and recovers dead tasks, like tidying a desk; \
+           dry_run only reports. Keeps what is live or pinned. To end one: _codex_local_cancel.",
     search_hint: "clean up old delegated runs",
     at_hand: false,
     internal: true,
@@ -29,8 +32,11 @@ pub(crate) const TOOL: Tool = Tool {
             Kind::Number,
             "Age in hours from which finished runs are removed; the configuration sets it for the rest. Default: 720.",
         ),
-        // Accepted without effect: age does not decide whether a run is alive.
-        Field::new("stuck_threshold_seconds", Kind::Ignored, "").hidden(),
+        Field::new(
+            "stuck_threshold_seconds",
+            Kind::Number,
+            "Has no effect: a task is stuck if its supervisor is dead, at any age. Default: 3600.",
+        ),
         FORMAT,
     ],
     category: Some(Category::RegistryInfo),
@@ -45,6 +51,7 @@ struct CleanUp {
     #[serde(default)]
     dry_run: bool,
     old_threshold_hours: Option<f64>,
+    stuck_threshold_seconds: Option<f64>,
     #[serde(default)]
     format: Format,
 }
@@ -62,10 +69,12 @@ fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure
     let ask = CleanupRequest { older_than, dry_run: asked.dry_run };
     let cleaned = tasks::cleanup(&mut call.context, ask).map_err(|error| failure(&error))?;
     let (meta, data) = Cleanup::of(&cleaned, ask, &call.context.config, clock::now());
+    let status = if asked.dry_run { "dry run" } else { "done" };
     let text =
-        format!("{}\nstatus: done\nsummary: {}\n{}", call.tool.name, data.summary, data.storage.text());
+        format!("{}\nstatus: {status}\nsummary: {}\n{}", call.tool.name, data.summary, data.storage.text());
     let notice = call.notice(&[]);
     let text = notice.iter().fold(text, |text, notice| format!("{text}notice: {notice}\n"));
-    let meta = RegistryMeta { notice, ..meta };
+    let stuck_threshold_seconds = Some(asked.stuck_threshold_seconds.unwrap_or(STUCK_S));
+    let meta = RegistryMeta { notice, stuck_threshold_seconds, ..meta };
     Ok(call.envelope(meta, data, text)?.in_format(asked.format))
 }
