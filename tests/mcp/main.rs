@@ -28,6 +28,7 @@ mod opening;
 mod parallel;
 mod place;
 mod polling;
+mod primitives;
 mod profiles;
 mod prompts;
 mod queue;

@@ -126,6 +126,9 @@ fn hints(effect: Effect, config: &Config) -> ToolAnnotations {
         Effect::Ends => {
             ToolAnnotations::new().read_only(false).destructive(true).idempotent(true).open_world(false)
         }
+        Effect::StartsElsewhere => {
+            ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true)
+        }
         Effect::Starts => {
             let harmless = config.max_sandbox == Sandbox::ReadOnly && !config.allow_network;
             ToolAnnotations::new()

@@ -52,7 +52,7 @@ impl Incoming {
         read.settle();
         let kept = spare.take();
         let opened = match tool.effect {
-            Effect::Starts => Context::open_with(env, kept),
+            Effect::Starts | Effect::StartsElsewhere => Context::open_with(env, kept),
             Effect::Reads | Effect::Ends => Context::open_to_look_with(env, kept),
         };
         let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;

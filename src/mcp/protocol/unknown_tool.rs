@@ -6,18 +6,7 @@ use crate::reply::line;
 use crate::text::plain;
 
 /// Planned tools that do not exist yet.
-const LATER: [&str; 10] = [
-    "codex",
-    "delegate_autopilot",
-    "delegate_apply",
-    "_codex_cloud_submit",
-    "_codex_cloud_status",
-    "_codex_cloud_wait",
-    "_codex_cloud_results",
-    "_codex_cloud_cancel",
-    "_codex_cloud_list_environments",
-    "_codex_cloud_github_setup",
-];
+const LATER: [&str; 3] = ["codex", "delegate_autopilot", "delegate_apply"];
 /// Common prefixes, which do not help to distinguish names.
 const SHARED: [&str; 4] = ["_codex_local_", "_codex_", "codex_", "delegate_"];
 /// The similarity from which a name counts as a misspelling.

@@ -55,6 +55,8 @@ pub(crate) enum Effect {
     Reads,
     /// Starts an agent: what that may do is up to the configuration.
     Starts,
+    /// Hands work to a service, which may do whatever its own settings allow.
+    StartsElsewhere,
     Ends,
 }
 
@@ -75,6 +77,10 @@ pub(crate) const TOOLS: &[Tool] = &[
     primitives::LOCAL_WAIT,
     primitives::LOCAL_RESULTS,
     primitives::LOCAL_CANCEL,
+    primitives::CLOUD_SUBMIT,
+    primitives::CLOUD_STATUS,
+    primitives::CLOUD_WAIT,
+    primitives::CLOUD_RESULTS,
     primitives::CLEANUP,
 ];
 
@@ -105,10 +111,8 @@ pub(crate) fn input_schema(name: &str) -> Option<Value> {
     Some(Value::Object(schema))
 }
 
-/// The tools that take something of their own.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let own = [primitives::CLEANUP.name, terminal::TOOL.name];
-    TOOLS.iter().filter(move |tool| !tool.internal || own.contains(&tool.name)).map(|tool| tool.name)
+    TOOLS.iter().map(|tool| tool.name)
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {

@@ -43,6 +43,20 @@ pub(crate) const ROLE: Field =
     Field::new("role", Kind::Text, "Role to give the agent, in a few words. Default: specialist.");
 pub(crate) const GIT: Field =
     Field::new("skip_git_repo_check", Kind::Flag, "Allow running outside a git repository. Default: false.");
+pub(crate) const ENV_ID: Field = Field::new(
+    "env_id",
+    Kind::Text,
+    "Environment in Codex Cloud: its id or label. Default: the only known one; _codex_cloud_list_environments lists them.",
+);
+pub(crate) const ATTEMPTS: Field = Field::new(
+    "attempts",
+    Kind::Integer { least: 1, most: 4 },
+    "How often the cloud tries it; the best attempt counts. Default: 1.",
+);
+pub(crate) const BRANCH: Field =
+    Field::new("branch", Kind::Text, "Branch that the cloud starts from. Default: the current one.");
+pub(crate) const STARTING_DIFF: Field =
+    Field::new("starting_diff", Kind::Flag, "Send uncommitted changes along. Default: false.");
 // Not available yet: accepted only if they ask for nothing.
 pub(crate) const SKILLS_MODE: Field =
     Field::new("skills_mode", Kind::Choice(&["auto", "explicit", "none"]), "").hidden();
@@ -58,6 +72,29 @@ const TIMEOUT: &[Field] = &[
     Field::new("command_s", Kind::Number, "Seconds for one of the agent's commands. Default: 3600."),
 ];
 
+const LIMITS: Field = Field::new(
+    "timeout",
+    Kind::ObjectOr(TIMEOUT, &[QUICK]),
+    "Limits of the run, or the word `quick` (300 s idle, 1200 s in total).",
+);
+const IDEMPOTENCY_KEY: Field = Field::new(
+    "idempotency_key",
+    Kind::Text,
+    "Makes the request safe to repeat: the same key and request return the same task.",
+);
+const DEDUPE: Field = Field::new(
+    "dedupe",
+    Kind::Flag,
+    "Return the task of an identical request from the last minute if it is still running; never for commands. Default: true.",
+);
+const ALIAS: Field = Field::new("alias", Kind::Text, "Short name for the task.");
+
+/// What applies to a task in the cloud, too.
+pub(crate) const CLOUD_OPTIONS: Field = Field::new(
+    "options",
+    Kind::Rare(&[LIMITS, IDEMPOTENCY_KEY, DEDUPE, ALIAS]),
+    "Rarely needed: alias, idempotency_key, dedupe, timeout ({hard_s} in seconds).",
+);
 pub(crate) const OPTIONS: Field = Field::new(
     "options",
     Kind::Rare(&[
@@ -69,23 +106,11 @@ pub(crate) const OPTIONS: Field = Field::new(
             Kind::Texts,
             "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
         ),
-        Field::new(
-            "timeout",
-            Kind::ObjectOr(TIMEOUT, &[QUICK]),
-            "Limits of the run, or the word `quick` (300 s idle, 1200 s in total).",
-        ),
+        LIMITS,
         Field::new("max_tokens_total", Kind::Integer { least: 1, most: i64::MAX }, "Not supported yet."),
-        Field::new(
-            "idempotency_key",
-            Kind::Text,
-            "Makes the request safe to repeat: the same key and request return the same task.",
-        ),
-        Field::new(
-            "dedupe",
-            Kind::Flag,
-            "Return the task of an identical request from the last minute if it is still running; never for commands. Default: true.",
-        ),
-        Field::new("alias", Kind::Text, "Short name for the task."),
+        IDEMPOTENCY_KEY,
+        DEDUPE,
+        ALIAS,
         Field::new(
             "env_from",
             Kind::Texts,
@@ -99,10 +124,14 @@ pub(crate) const OPTIONS: Field = Field::new(
         ),
         Field::new("output_schema", Kind::Object, "JSON Schema that the answer must match."),
         Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd."),
+        ENV_ID,
+        ATTEMPTS,
+        BRANCH,
+        STARTING_DIFF,
     ]),
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
      alias, idempotency_key, dedupe (false: run again even if an identical request of the last minute is still running), output_schema, env_from[], \
-     config_overrides[], agent (codex).",
+     config_overrides[], agent (codex); for agent codex_cloud: env_id, attempts, branch, starting_diff.",
 );
 
 /// The parsed arguments of both tools.
