@@ -114,9 +114,12 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = match row.state {
         State::Pending | State::Working => durations(context, &row),
-        State::InputRequired | State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
-            Vec::new()
-        }
+        State::InputRequired
+        | State::Unconfirmed
+        | State::Completed
+        | State::Failed
+        | State::Cancelled
+        | State::TimedOut => Vec::new(),
     };
     if matches!(row.state, State::Working | State::InputRequired | State::Unconfirmed) {
         damaged.extend(stopped_supervisor::find(&dir).map(|stopped| stopped.warning(&row.id)));

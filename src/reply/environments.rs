@@ -64,6 +64,23 @@ impl EnvironmentList {
         };
         (meta, Self { environments })
     }
+
+    /// The whole reply as text.
+    pub(crate) fn page(&self, tool: &str, meta: &RegistryMeta) -> String {
+        let line = |one: &Environment| {
+            let more =
+                [&one.repository, &one.tech_stack].into_iter().flatten().map(|more| format!(", {more}"));
+            format!("- {}: {}{} (from {})\n", one.id, one.name, more.collect::<String>(), one.source)
+        };
+        let lines: String = self.environments.iter().map(line).collect();
+        let none = if lines.is_empty() { " (none)" } else { "" };
+        let source = meta.source.as_deref().unwrap_or_default();
+        let notice = meta.notice.iter().map(|notice| format!("notice: {notice}\n")).collect::<String>();
+        format!(
+            "{tool}\nstatus: {} known\nsource: {source}\nenvironments:{none}\n{lines}{notice}",
+            self.environments.len()
+        )
+    }
 }
 
 impl EnvironmentChange {

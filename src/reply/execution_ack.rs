@@ -61,7 +61,8 @@ impl Ack {
         result: Option<TaskResult>,
     ) -> (AckMeta, Self) {
         let row = &view.row;
-        let runs = matches!(view.state(), State::Working | State::InputRequired).then_some(0);
+        let runs =
+            matches!(view.state(), State::Working | State::InputRequired | State::Unconfirmed).then_some(0);
         let resumed = view.request.as_ref().and_then(|request| request.resume.as_ref());
         let ack = Self {
             task_id: accepted.task_id.clone(),

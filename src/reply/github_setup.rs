@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::reply::registry_info::RegistryMeta;
+use crate::reply::text_layout::{Page, Section};
 use crate::tasks::github_setup;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,5 +38,22 @@ impl GitHubSetup {
         };
         let steps = guide.steps.into_iter().map(step).collect();
         (meta, Self { guide: guide.guide, steps, verification_task: guide.verification_task })
+    }
+
+    /// The whole reply as text.
+    pub(crate) fn page(&self, tool: &str, meta: &RegistryMeta) -> Page {
+        let of = |name: &str, value: &Option<String>| match value {
+            Some(value) => format!("{name}: {value}\n"),
+            None => String::new(),
+        };
+        let head = format!(
+            "{tool}\nstatus: {} steps\n{}{}verification_task: {}\n",
+            self.steps.len(),
+            of("repository", &meta.repository),
+            of("tech_stack", &meta.tech_stack),
+            self.verification_task,
+        );
+        let guide = Section { title: "guide", body: self.guide.clone() };
+        Page { before: head, sections: vec![guide], after: of("notice", &meta.notice) }
     }
 }

@@ -4,13 +4,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::support::env::TestEnv;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 const THREAD: &str = "01a1de11-e775-7fc2-8102-000000000001";
 
@@ -43,7 +43,8 @@ impl World {
         fs::write(&codex, CODEX.replace("HELP", help).replace("SIDE", side.to_str().unwrap())).unwrap();
         fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
         fs::write(side.join("done"), lines(&done())).unwrap();
-        fs::write(side.join("broken"), lines(&broken())).unwrap();
+        fs::write(side.join("broken"), lines(&broken(&env.work()))).unwrap();
+        fs::write(env.work().join("service.js"), "\n".repeat(60)).unwrap();
         fs::write(env.work().join("api.txt"), "api\n").unwrap();
         for args in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "begin"]] {
             let mut git = Command::new("git");
@@ -126,13 +127,16 @@ fn done() -> Vec<Value> {
     ]
 }
 
-fn broken() -> Vec<Value> {
-    let trace = "/work/service.js:42\n    return user.name;\n                ^\n\n\
-                 TypeError: Cannot read properties of null (reading 'name')\n    \
-                 at read (/work/service.js:42:15)\n    at Object.<anonymous> (/work/service.js:50:1)\n\nNode.js v20.1.0\n";
+fn broken(work: &Path) -> Vec<Value> {
+    let file = work.join("service.js");
+    let file = file.display();
+    let trace = format!(
+        "{file}:42\n    return user.name;\n                ^\n\nTypeError: Cannot read properties of null (reading 'name')\n    \
+         at read ({file}:42:15)\n    at Object.<anonymous> ({file}:50:1)\n\nNode.js v20.1.0\n"
+    );
     let [thread, turn] = begun();
     let failed = json!({ "type": "turn.failed", "error": { "message": "the model gave up" } });
-    vec![thread, turn, ran("node service.js", trace, 1), failed]
+    vec![thread, turn, ran("node service.js", &trace, 1), failed]
 }
 
 /// Whether `reply` has everything that `example` has, of the same type.
@@ -472,4 +476,69 @@ fn a_cloud_task_is_submitted_watched_and_read() {
     let calls = fs::read_to_string(cloud.dir.join("calls")).unwrap();
     assert_eq!(calls.lines().filter(|call| *call == "exec").count(), 1, "{calls}");
     assert_eq!(cloud.env.await_final(&task), "completed");
+}
+
+#[test]
+fn the_cloud_takes_nothing_back_but_tells_where() {
+    let mut cloud = Cloud::new("PENDING");
+    let ask = json!({ "task": "fix it", "env_id": "e" });
+    let task = cloud.client.call("_codex_cloud_submit", ask).unwrap()["data"]["task_id"].clone();
+    // Once it has been asked how far the task is, it has the task.
+    wait_for("the first poll", PATIENCE, || cloud.dir.join("at-status").exists().then_some(()));
+    let ask = json!({ "task_id": task, "reason": "enough", "format": "json" });
+    let reply = cloud.client.result("tools/call", json!({ "name": "_codex_cloud_cancel", "arguments": ask }));
+    let error = &reply["structuredContent"]["error"];
+    assert_eq!(error["code"], "UNSUPPORTED", "{error:#}");
+    assert_eq!(error["details"]["page"], "https://chatgpt.com/codex/tasks/task_e_1", "{error:#}");
+    let status = cloud.client.call("_codex_cloud_status", json!({ "task_id": task })).unwrap();
+    assert_eq!(status["data"]["tasks"][0]["state"], "working", "it is followed on");
+}
+
+#[test]
+fn environments_are_listed_with_their_source() {
+    let mut cloud = Cloud::new("PENDING");
+    let none = cloud.client.call("_codex_cloud_list_environments", json!({})).unwrap();
+    assert_eq!((&none["meta"]["count"], &none["data"]["environments"]), (&json!(0), &json!([])));
+    let add =
+        ["environments", "add", "env_a", "--name", "My Project", "--repository", "https://github.com/user/a"];
+    cloud.env.expect(0, &[&add[..], &["--tech-stack", "node"]].concat());
+    cloud.client.call("_codex_cloud_list_environments", json!({})).unwrap();
+    let reply = cloud.client.call("_codex_cloud_list_environments", json!({ "format": "json" })).unwrap();
+    let row =
+        json!({ "id": "", "name": "", "repository": "", "tech_stack": "", "created_at": "", "source": "" });
+    let meta = json!({ "count": 1, "source": "" });
+    is_reply(
+        &reply,
+        "_codex_cloud_list_environments",
+        "registry_info",
+        meta,
+        json!({ "environments": [row] }),
+    );
+    let row = &reply["data"]["environments"][0];
+    assert_eq!((&row["id"], &row["name"]), (&json!("env_a"), &json!("My Project")));
+    assert!(
+        reply["meta"]["source"].as_str().unwrap().ends_with("/config/delegator/environments.json"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn the_guide_to_github_is_for_the_repository_at_hand() {
+    let mut cloud = Cloud::new("PENDING");
+    let ask = json!({ "repository": "user/repo", "tech_stack": "node" });
+    cloud.client.call("_codex_cloud_github_setup", ask.clone()).unwrap();
+    let reply = cloud.client.call("_codex_cloud_github_setup", ask).unwrap();
+    let meta = json!({ "repository": "", "tech_stack": "" });
+    let data = json!({
+        "guide": "", "steps": [{ "step": 1, "title": "", "instructions": "" }], "verification_task": "",
+    });
+    is_reply(&reply, "_codex_cloud_github_setup", "registry_info", meta, data);
+    assert_eq!(reply["meta"]["repository"], "https://github.com/user/repo");
+    let data = &reply["data"];
+    for (step, number) in data["steps"].as_array().unwrap().iter().zip(1..) {
+        assert_eq!(step["step"], number);
+        assert!(data["guide"].as_str().unwrap().contains(step["instructions"].as_str().unwrap()), "{step}");
+    }
+    let refused = cloud.client.call("_codex_cloud_github_setup", json!({ "repository": "no" })).unwrap_err();
+    assert!(refused.contains("owner/name"), "{refused}");
 }

@@ -222,6 +222,21 @@ const CLEANED: Places = &[
     ("notice", Line, "/notice"),
 ];
 
+const ENVIRONMENTS: Places = &[
+    ("status", Line, "/status"),
+    ("source", Line, "/source"),
+    ("environments", List, "/environments"),
+    ("notice", Line, "/notice"),
+];
+
+const GUIDE: Places = &[
+    ("status", Line, "/status"),
+    ("repository", Line, "/repository"),
+    ("tech_stack", Line, "/tech_stack"),
+    ("verification_task", Line, "/verification_task"),
+    ("notice", Line, "/notice"),
+];
+
 const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];
 
 /// How the text of a reply of `tool` and its structured content differ, if they do.
@@ -299,6 +314,31 @@ fn stated(content: &Value) -> (Places, Value) {
         "wait_result" if data.get("tasks").is_some() => (WAITED, data.clone()),
         "wait_result" | "result_set" => (RESULT, data.clone()),
         _ if data.get("operation").is_some() => (CANCELLED, data.clone()),
+        _ if data["environments"].is_array() => {
+            let listed = data["environments"].as_array().into_iter().flatten();
+            let more = |one: &Value, name: &str| one[name].as_str().map(|more| format!(", {more}"));
+            let line = |one: &Value| {
+                let more =
+                    ["repository", "tech_stack"].map(|name| more(one, name).unwrap_or_default()).concat();
+                format!(
+                    "{}: {}{more} (from {})",
+                    plain(&one["id"]),
+                    plain(&one["name"]),
+                    plain(&one["source"])
+                )
+            };
+            let lines: Vec<String> = listed.map(line).collect();
+            let status = format!("{} known", lines.len());
+            (ENVIRONMENTS, json!({ "status": status, "source": meta["source"], "environments": lines }))
+        }
+        _ if data.get("guide").is_some() => {
+            let mut guide = data.clone();
+            guide["status"] = format!("{} steps", data["steps"].as_array().map_or(0, Vec::len)).into();
+            for name in ["repository", "tech_stack"] {
+                guide[name] = meta[name].clone();
+            }
+            (GUIDE, guide)
+        }
         _ => {
             let mut cleaned = data.clone();
             cleaned["status"] = if meta["dry_run"] == true { "dry run" } else { "done" }.into();

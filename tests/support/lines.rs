@@ -360,9 +360,10 @@ pub fn output(said: &Said, facts: &Value) -> Result<(), String> {
     let counted = printed["original_size"].is_u64() == (printed["included"] == true);
     same(counted, || format!("its size is {}", printed["original_size"]))?;
     let mut rest = said.output;
-    for name in ["stdout", "stderr", "events"] {
+    for name in ["stdout", "stderr", "events", "guide"] {
         let stated = match name {
             "events" => facts["events"]["items"].as_array().map(|items| lines_of(items)),
+            "guide" => facts["guide"].as_str().map(str::to_owned),
             stream => facts["output"][stream].as_str().filter(|text| !text.is_empty()).map(str::to_owned),
         };
         let Some(stated) = stated else { continue };

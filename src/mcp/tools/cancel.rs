@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::context::{Context, TaskError};
 use crate::failure::Failure;
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
 use crate::reply::{Cancellation, Category, Envelope, RegistryMeta, advertised};
-use crate::tasks;
+use crate::tasks::{self, Cancelled};
 
 /// In bytes. The reason is sent to the supervisor in one message and stored with the run.
 const LONGEST_REASON: usize = 1000;
@@ -42,12 +43,23 @@ struct Ask {
 }
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    cancelled(call, given, tasks::cancel)
+}
+
+/// Like [`TOOL`], but leaves what a service already has.
+pub(crate) fn unless_submitted(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    cancelled(call, given, tasks::cancel_unless_submitted)
+}
+
+type Cancel = fn(&mut Context, &str, Option<&str>) -> Result<Cancelled, TaskError>;
+
+fn cancelled(call: &mut Call, given: Map<String, Value>, cancel: Cancel) -> Result<Reply, Failure> {
     let ask: Ask = arguments(call.tool, given)?;
     if ask.reason.as_ref().is_some_and(|reason| reason.len() > LONGEST_REASON) {
         return Err(refused("`reason` is too long", format!("use at most {LONGEST_REASON} bytes")));
     }
-    let cancelled = tasks::cancel(&mut call.context, &ask.task_id, ask.reason.as_deref())
-        .map_err(|error| failure(&error))?;
+    let cancelled =
+        cancel(&mut call.context, &ask.task_id, ask.reason.as_deref()).map_err(|error| failure(&error))?;
     let data = Cancellation::of(&cancelled, ask.reason.as_deref());
     let notice = call.notice(std::slice::from_ref(&cancelled.view.row.id));
     let text = data.text(call.tool.name, notice.as_deref());

@@ -81,6 +81,9 @@ pub(crate) const TOOLS: &[Tool] = &[
     primitives::CLOUD_STATUS,
     primitives::CLOUD_WAIT,
     primitives::CLOUD_RESULTS,
+    primitives::CLOUD_CANCEL,
+    primitives::CLOUD_LIST_ENVIRONMENTS,
+    primitives::CLOUD_GITHUB_SETUP,
     primitives::CLEANUP,
 ];
 

@@ -34,7 +34,7 @@ fn the_list_is_as_it_was_and_within_its_budget() {
     println!("tools/list: default whole={whole}, as read={read}; all whole={all_whole}, as read={all_read}");
     // Ten tools share the first two budgets: the rest is for those that do not exist yet.
     assert!(whole <= 28_000 && read <= 13_000, "default: {whole}, {read}");
-    assert!(all_whole <= 60_000 && all_read <= 26_000, "all: {all_whole}, {all_read}");
+    assert!(all_whole <= 80_000 && all_read <= 30_000, "all: {all_whole}, {all_read}");
     insta::assert_snapshot!("tools", format!("{:#}", Value::Array(all)));
 }
 

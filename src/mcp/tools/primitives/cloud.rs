@@ -1,5 +1,6 @@
 //! The primitives of tasks in Codex Cloud.
 
+use crate::mcp::tools::cancel::REASON;
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::primitives::{acknowledge, primitive, starting};
 use crate::mcp::tools::results::{INCLUDE_EVENTS, INCLUDE_OUTPUT, MAX_OUTPUT_BYTES};
@@ -9,7 +10,7 @@ use crate::mcp::tools::start::{
 };
 use crate::mcp::tools::status::{LIMIT, ONE_TASK, VERBOSE};
 use crate::mcp::tools::wait::{INITIAL_DELAY, POLL_INTERVAL, TASK_IDS, TIMEOUT_SEC, UNTIL};
-use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool, results, run, status, wait};
+use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool, cancel, results, run, status, wait};
 
 pub(crate) const SUBMIT: Tool = Tool {
     title: "Hand a task to Codex Cloud",
@@ -67,3 +68,13 @@ pub(crate) const RESULTS: Tool = primitive(
     &[TASK_ID.required(), INCLUDE_OUTPUT, INCLUDE_EVENTS, MAX_OUTPUT_BYTES, FORMAT],
     results::TOOL,
 );
+pub(crate) const CANCEL: Tool = Tool {
+    answer: cancel::unless_submitted,
+    ..primitive(
+        "_codex_cloud_cancel",
+        "Takes a cloud task back before it is sent, when it is not needed. Codex cannot cancel a sent one: the error \
+         names its page to stop it there, like a posted letter. task_id: T-cloud-0123456789ab.",
+        &[TASK_ID.required(), REASON, FORMAT],
+        cancel::TOOL,
+    )
+};

@@ -4,12 +4,15 @@
 mod acknowledge;
 mod cleanup;
 mod cloud;
+mod cloud_environment;
 mod local;
 
 pub(crate) use cleanup::TOOL as CLEANUP;
 pub(crate) use cloud::{
-    RESULTS as CLOUD_RESULTS, STATUS as CLOUD_STATUS, SUBMIT as CLOUD_SUBMIT, WAIT as CLOUD_WAIT,
+    CANCEL as CLOUD_CANCEL, RESULTS as CLOUD_RESULTS, STATUS as CLOUD_STATUS, SUBMIT as CLOUD_SUBMIT,
+    WAIT as CLOUD_WAIT,
 };
+pub(crate) use cloud_environment::{GITHUB_SETUP as CLOUD_GITHUB_SETUP, LIST as CLOUD_LIST_ENVIRONMENTS};
 pub(crate) use local::{
     CANCEL as LOCAL_CANCEL, EXEC as LOCAL_EXEC, RESULTS as LOCAL_RESULTS, RESUME as LOCAL_RESUME,
     RUN as LOCAL_RUN, STATUS as LOCAL_STATUS, WAIT as LOCAL_WAIT,
