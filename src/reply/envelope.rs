@@ -91,6 +91,9 @@ pub(super) struct ErrorBody {
     details: Map<String, Value>,
     /// Whether the same request may succeed if repeated.
     retryable: bool,
+    /// How long it was tried; only for `TIMEOUT`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
     /// One line: what to try instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
@@ -119,11 +122,14 @@ impl<M, D> Envelope<M, D> {
 
 impl Envelope<Nothing, Nothing> {
     pub(crate) fn error(stamp: Stamp, failure: &Failure) -> Self {
+        let mut details = (*failure.details).clone();
+        let duration_ms = details.remove("duration_ms").and_then(|duration| duration.as_u64());
         let error = ErrorBody {
             code: failure.code.as_str(),
             message: failure.message.clone(),
-            details: (*failure.details).clone(),
+            details,
             retryable: failure.code.is_retryable(),
+            duration_ms,
             hint: failure.hint.clone(),
         };
         Self { error: Some(error), ..Self::empty(stamp, Status::Error, Nothing {}) }

@@ -117,6 +117,10 @@ impl RunDir {
     }
 
     /// Tells the supervisor to stop if its socket cannot be reached.
+    pub(crate) fn detached(&self) -> PathBuf {
+        self.file("detached")
+    }
+
     pub(crate) fn cancel(&self) -> PathBuf {
         self.file("cancel")
     }

@@ -91,6 +91,12 @@ impl RunDir {
         Some(self.read_started().ok().flatten()?.supervisor_pid.to_string())
     }
 
+    /// When the waiters of the run were last sent away.
+    pub(crate) fn read_detached(&self) -> Option<Timestamp> {
+        let bytes = files::read(&self.detached()).ok()?;
+        std::str::from_utf8(&bytes).ok()?.parse().ok().map(Timestamp::from_millis)
+    }
+
     /// The reason in the cancel file, if the file exists.
     pub(crate) fn read_cancel(&self) -> Option<Option<String>> {
         let text = String::from_utf8_lossy(&files::read(&self.cancel()).ok()?).into_owned();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::host::{Durability, files};
-use crate::model::{Progress, Request};
+use crate::model::{Progress, Request, Timestamp};
 use crate::runs::{RunDir, StartRecord};
 
 /// Enough for `result.json` and the other small files at the end of a run.
@@ -73,6 +73,11 @@ impl RunDir {
 
     pub(crate) fn write_cancel(&self, reason: Option<&str>) -> io::Result<()> {
         files::write(&self.cancel(), reason.unwrap_or_default().as_bytes(), Durability::Whole)
+    }
+
+    /// Whoever has been waiting for the run until `at` stops waiting.
+    pub(crate) fn write_detached(&self, at: Timestamp) -> io::Result<()> {
+        files::write(&self.detached(), at.as_millis().to_string().as_bytes(), Durability::Whole)
     }
 
     /// Appends to `supervisor.log` if this is a run directory.

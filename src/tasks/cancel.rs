@@ -29,16 +29,18 @@ pub(crate) struct Cancelled {
     pub(crate) goes_on: Option<Remote>,
 }
 
-/// Like [`cancel`], but refuses to stop following a job that a service goes on with.
+/// Like [`cancel`], but refuses to stop following a job that a service goes on with. Only those who wait for it stop.
 pub(crate) fn cancel_unless_submitted(
     context: &mut Context,
     reference: &str,
     reason: Option<&str>,
 ) -> Result<Cancelled, TaskError> {
     let row = find(context, reference)?;
-    let remote = context.dir(&row.run_id).read_remote().ok().flatten();
+    let dir = context.dir(&row.run_id);
+    let remote = dir.read_remote().ok().flatten();
     match remote {
         Some(remote) if !view_task(context, row.clone())?.state().is_final() => {
+            dir.write_detached(clock::now()).map_err(TaskError::write(dir.detached()))?;
             let page = match remote {
                 Remote::Submitted { job } => Some(job.page().to_owned()),
                 Remote::Submitting { .. } => None,

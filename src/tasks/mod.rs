@@ -34,4 +34,4 @@ pub(crate) use status::{status, status_of};
 pub(crate) use view_task::view_task;
 
 pub(crate) use supervise::supervise;
-pub(crate) use wait::{NextObservation, Until, Waited, wait};
+pub(crate) use wait::{NextObservation, Until, Waited, is_detached, wait};

@@ -10,7 +10,7 @@ use crate::execution::pump;
 use crate::host::clock;
 use crate::host::close_files_in_a_child;
 use crate::host::{Watch, Woken};
-use crate::model::TaskId;
+use crate::model::{TaskId, Timestamp, WorkKind};
 use crate::reading::{View, enclosing_runs, find};
 use crate::registry::RegistryFiles;
 use crate::runs::RunDir;
@@ -65,7 +65,7 @@ impl Waited {
     }
 }
 
-/// Waits until one or all of `ids` have ended or ask something, or `limit` has passed. Calls `observe` with the tasks whenever
+/// Waits until one or all of `ids` have ended or ask something, the waiters are sent away, or `limit` has passed. Calls `observe` with the tasks whenever
 /// they change.
 pub(crate) fn wait(
     context: &mut Context,
@@ -74,7 +74,7 @@ pub(crate) fn wait(
     limit: Option<Duration>,
     observe: &mut dyn FnMut(&[View]) -> NextObservation,
 ) -> Result<Waited, TaskError> {
-    let begun = clock::monotonic();
+    let (begun, begun_at) = (clock::monotonic(), clock::now());
     let deadline = limit.map(|limit| begun + limit);
     let mut watching = None;
     loop {
@@ -91,9 +91,10 @@ pub(crate) fn wait(
             Until::All => views.iter().all(View::needs_no_wait),
             Until::AllEnded => views.iter().all(|view| view.state().is_final()),
         };
+        let is_detached = until != Until::AllEnded && views.iter().any(|view| is_detached(view, begun_at));
         let next = observe(&views);
         let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));
-        if enough || left == Some(Duration::ZERO) || next == NextObservation::NoMore {
+        if enough || is_detached || left == Some(Duration::ZERO) || next == NextObservation::NoMore {
             return Ok(Waited { views, exceeded: !enough, watching });
         }
         let next = if let NextObservation::Within(next) = next { next } else { HEARTBEAT };
@@ -103,6 +104,12 @@ pub(crate) fn wait(
             None => sleep_until_sealed(&views, sleep.min(BRIEF)),
         }
     }
+}
+
+/// Whether those who have waited since then were sent away: somebody wanted to end what only its service can end.
+pub(crate) fn is_detached(view: &View, since: Timestamp) -> bool {
+    let is_hosted = view.row.agent.abilities().work == WorkKind::Hosted;
+    is_hosted && view.dir.read_detached().is_some_and(|at| at >= since)
 }
 
 /// Sleeps for `at_most`, or until the first of these runs is sealed.

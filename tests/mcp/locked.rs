@@ -133,3 +133,14 @@ fn logs_are_followed_to_the_end_while_the_registry_is_locked() {
         assert_eq!(env.await_final(&task.task_id), "completed");
     }
 }
+
+#[test]
+fn a_start_that_the_lock_prevents_says_how_long_it_tried() {
+    let locked = locked();
+    let mut client = Client::new(&locked.env, Era::Session);
+    let run = json!({ "task": "quick --instant", "options": { "agent": "replay" } });
+    let reply = client.result("tools/call", json!({ "name": "delegate_run", "arguments": run }));
+    let error = &reply["structuredContent"]["error"];
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("TIMEOUT"), &json!(true)), "{error:#}");
+    assert!(error["duration_ms"].as_u64().unwrap() > 1000, "{error:#}");
+}

@@ -485,11 +485,18 @@ fn the_cloud_takes_nothing_back_but_tells_where() {
     let task = cloud.client.call("_codex_cloud_submit", ask).unwrap()["data"]["task_id"].clone();
     // Once it has been asked how far the task is, it has the task.
     wait_for("the first poll", PATIENCE, || cloud.dir.join("at-status").exists().then_some(()));
+    let wait = json!({ "task_id": task, "timeout_sec": 40 });
+    let wait = json!({ "name": "_codex_cloud_wait", "arguments": wait, "_meta": { "progressToken": "w" } });
+    let waits = cloud.client.begin("tools/call", wait);
+    cloud.client.wait_for("its progress", |message| message["method"] == "notifications/progress");
     let ask = json!({ "task_id": task, "reason": "enough", "format": "json" });
     let reply = cloud.client.result("tools/call", json!({ "name": "_codex_cloud_cancel", "arguments": ask }));
     let error = &reply["structuredContent"]["error"];
     assert_eq!(error["code"], "UNSUPPORTED", "{error:#}");
     assert_eq!(error["details"]["page"], "https://chatgpt.com/codex/tasks/task_e_1", "{error:#}");
+    let waited = cloud.client.answer(waits)["result"]["structuredContent"].clone();
+    assert_eq!(waited["data"]["state"], "working", "{waited:#}");
+    assert!(waited["meta"]["duration_ms"].as_u64().unwrap() < 30_000, "it was sent away: {waited:#}");
     let status = cloud.client.call("_codex_cloud_status", json!({ "task_id": task })).unwrap();
     assert_eq!(status["data"]["tasks"][0]["state"], "working", "it is followed on");
 }

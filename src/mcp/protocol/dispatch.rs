@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 use crate::failure::{Code, Exit, Failure, Voice};
-use crate::host::Env;
+use crate::host::{Env, clock};
 use crate::mcp::protocol::client;
 use crate::mcp::protocol::delivery::Delivery;
 use crate::mcp::protocol::read_receipts::Read;
@@ -70,8 +70,21 @@ impl Incoming {
     /// Executes a tool call.
     pub(crate) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
         let format = Format::asked_for(&given);
-        let answered = self.with(tool, |call| (tool.answer)(call, given));
-        result(tool, format, answered.and_then(|answered| answered))
+        let begun = clock::monotonic();
+        let answered = self.with(tool, |call| (tool.answer)(call, given)).and_then(|answered| answered);
+        let answered = answered.map_err(|failure| match failure.code {
+            Code::Timeout => {
+                let tried = clock::monotonic().saturating_sub(begun);
+                failure.about("duration_ms", u64::try_from(tried.as_millis()).unwrap_or(u64::MAX))
+            }
+            Code::Validation
+            | Code::NotFound
+            | Code::Unsupported
+            | Code::ToolError
+            | Code::Internal
+            | Code::Lasting => failure,
+        });
+        result(tool, format, answered)
     }
 
     /// Opens everything for one piece of work and keeps the registry open for the next.

@@ -12,7 +12,7 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::results::{INCLUDE_OUTPUT, MAX_OUTPUT_BYTES, OutputFields};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
-use crate::model::TaskId;
+use crate::model::{TaskId, Timestamp};
 use crate::reading::{self, Results, ResultsRequest, View};
 use crate::reply::{self, Budget, Category, Envelope, Facts, Report, WaitData, WaitMeta, advertised};
 use crate::tasks::{self, NextObservation, Until};
@@ -119,7 +119,11 @@ impl Wait {
             tasks::wait(&mut call.context, &ids, self.goal(), now, &mut |_| NextObservation::OnChange)
                 .map_err(|error| failure(&error))?;
         let late = self.limit().is_some_and(|limit| since >= limit);
-        Ok((waited.views, late || !waited.exceeded))
+        let since =
+            clock::now().as_millis().saturating_sub(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        let since = Timestamp::from_millis(since);
+        let is_detached = waited.views.iter().any(|view| tasks::is_detached(view, since));
+        Ok((waited.views, late || is_detached || !waited.exceeded))
     }
 
     /// The requested limit. A client that polls has no limit of its own.
