@@ -40,6 +40,7 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
         State::Pending => reading::queued(&call.context, now).map_err(|error| failure(&error))?,
         State::Working
         | State::InputRequired
+        | State::Unconfirmed
         | State::Completed
         | State::Failed
         | State::Cancelled
