@@ -104,8 +104,18 @@ fn codex_refuses_to_delegate_unasked_where_runs_may_write() {
     let ran = codex(&world, CODE_MODE, "", &[scripted()]);
     let told = items(&ran.lines(), "mcp_tool_call");
     let error = told[0]["error"]["message"].as_str().unwrap_or_default();
-    assert!(told.len() == 1 && error.contains("requires approval"), "{ran}");
+    assert!(told.len() == 1 && error.contains("requires approval, but approval policy is never"), "{ran}");
     assert!(world.connections().iter().all(|wire| wire.calls().is_empty()));
+    // The setting for one tool, as docs/clients.md names it.
+    let world = World::new();
+    let setting = "tools.delegate_run.approval_mode = \"approve\"\n";
+    let ran = codex(&world, CODE_MODE, setting, &[scripted()]);
+    let told = items(&ran.lines(), "mcp_tool_call");
+    assert_eq!(
+        (&told[0]["tool"], &told[0]["status"]),
+        (&json!("delegate_run"), &json!("completed")),
+        "{ran}"
+    );
 }
 
 /// A script, in the one tool that such a model has, that delegates and waits.

@@ -151,7 +151,13 @@ fn body_codes(text: &str) -> Vec<String> {
 pub(super) fn reduced(message: &str) -> String {
     let message = message.trim();
     let reduced = match message.find('{').and_then(|at| Some((at, body_message(&message[at..])?))) {
-        Some((at, (inner, end))) => format!("{}{inner}{}", &message[..at], &message[at + end..]),
+        Some((at, (inner, end))) => {
+            let (before, after) = (&message[..at], &message[at + end..]);
+            // A body may only repeat the status line.
+            let status = before.trim_end_matches([':', ' ']);
+            let repeats = !inner.is_empty() && status.to_lowercase().ends_with(&inner.to_lowercase());
+            if repeats { format!("{status}{after}") } else { format!("{before}{inner}{after}") }
+        }
         None => message.to_owned(),
     };
     cut(&reduced, LONGEST_MESSAGE)
