@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::config::TextLimits;
 use crate::model::{TaskId, Timestamp};
 use crate::registry::Row;
-use crate::reply::report_text::list;
+use crate::reply::next_steps::{NextCall, next_line};
+use crate::reply::report_text::list_any;
 use crate::reply::result_set::TaskResult;
 use crate::submit::Accepted;
 
@@ -65,7 +66,7 @@ impl Ack {
     }
 
     /// The whole reply as text. Ends with what to do `next` unless a result follows.
-    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: TextLimits) -> String {
+    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &[NextCall], cuts: TextLimits) -> String {
         let known = if self.deduplicated { " (the same request as before)" } else { "" };
         // A queued task has not started.
         let waits = meta.queue_position.is_some_and(|position| position > 0);
@@ -80,11 +81,10 @@ impl Ack {
         if let Some(position) = meta.queue_position {
             let _ = writeln!(text, "queue_position: {position}");
         }
-        list(&mut text, "warnings", "", self.warnings.clone(), cuts);
+        list_any(&mut text, "warnings", &self.warnings, cuts);
         if let Some(notice) = &meta.notice {
             let _ = writeln!(text, "notice: {notice}");
         }
-        let _ = writeln!(text, "next: {next}");
-        text
+        text + &next_line(next)
     }
 }

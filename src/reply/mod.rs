@@ -3,10 +3,13 @@
 //!
 //! Nothing here reads a file, the clock or the environment, and nothing prints.
 
+mod agent_answer;
+mod changed_files;
 mod command_counts;
 mod diagnosis;
 mod envelope;
 mod eta;
+mod event_digest;
 mod execution_ack;
 mod failed_commands;
 mod failure_cause;
@@ -44,7 +47,7 @@ pub(crate) use envelope::{Category, Envelope, Stamp};
 pub(crate) use eta::Eta;
 pub(crate) use execution_ack::{Ack, AckMeta};
 pub(crate) use inspection::Inspection;
-pub(crate) use next_steps::Next;
+pub(crate) use next_steps::{Next, NextCall, next_of_several};
 pub(crate) use output_reply::{Log, Stream};
 pub(crate) use pinning::Pinning;
 pub(crate) use progress_text::brief;

@@ -77,7 +77,7 @@ impl WaitData {
                     exit_code: facts.exit_code,
                     ..bare
                 };
-                (meta, WaitData::One(Box::new(TaskResult::of(one, &facts, now, voice))))
+                (meta, WaitData::One(Box::new(TaskResult::of(one, &facts, now, voice).waited(one))))
             }
             several => {
                 (bare, WaitData::Several { tasks: several.iter().map(|one| Brief::of(one, now)).collect() })

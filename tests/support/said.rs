@@ -2,7 +2,7 @@
 
 /// Marks summaries and lists that an agent wrote.
 const BY_AGENT: &str = " (reported by the agent)";
-const OUTPUT: [&str; 3] = ["stdout:", "stderr:", "events:"];
+const OUTPUT: [&str; 4] = ["answer:", "stdout:", "stderr:", "events:"];
 
 /// A text after the name of its tool.
 #[derive(Debug)]

@@ -149,6 +149,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
 ];
 
+/// Whether a warning says that a sandbox or a policy refused something.
+pub(crate) fn tells_of_refusal(warning: &str) -> bool {
+    REFUSED.iter().any(|(_, what)| what.contains(" refused ") && warning.starts_with(what))
+}
+
 /// Refused actions and patches that did not apply, as warnings. No event reports them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refusals(Vec<String>);

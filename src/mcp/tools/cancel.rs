@@ -52,7 +52,8 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         .map_err(|error| failure(&error))?;
     let data = Cancellation::of(&cancelled, ask.reason.as_deref());
     let notice = call.notice(std::slice::from_ref(&cancelled.view.row.id));
-    let text = data.text(call.tool.name, notice.as_deref());
+    let next = data.next();
+    let text = data.text(call.tool.name, notice.as_deref(), &next);
     let meta = RegistryMeta { notice, ..RegistryMeta::default() };
-    Ok(call.envelope(meta, data, text)?.in_format(ask.format))
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(ask.format))
 }

@@ -119,17 +119,19 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     let (results, exceeded) = asked.watch(call, accepted)?;
     let position = position(call, accepted, results.view.state()).map_err(|error| failure(&error))?;
     let now = clock::now();
-    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results.view);
+    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results);
     let row = results.view.row.clone();
     let cuts = call.context.config.cuts();
+    let report = if asked.waits() { report } else { report.acknowledging(results.view.state()) };
     let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
-    let result =
-        asked.waits().then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools));
+    let result = asked
+        .waits()
+        .then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools).waited(&results));
     let (meta, ack) = Ack::of(accepted, &row, position, result);
     let meta = AckMeta { notice: report.notice, ..meta };
-    let next = report.next.actions(report.voice).join("; ");
+    let next = report.calls;
     let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts).into());
-    Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
+    Ok(call.envelope(meta, ack, text)?.suggesting(&next).in_format(asked.format()))
 }
 
 /// The task's position in the queue: 0 while it runs.

@@ -166,17 +166,20 @@ fn report_waited(
     let reports: Vec<Report> = results
         .iter()
         .map(|one| Report {
-            wait_exceeded: !one.view.state().is_final(),
+            wait_exceeded: !one.view.needs_no_wait(),
             notice: notice.clone(),
-            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(&one.view)
+            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(one)
         })
         .collect();
-    let text = match reports.as_slice() {
-        [one] => reply::page(call.tool.name, one, None, call.context.config.cuts()),
-        several => self::reports(call.tool.name, several, notice.as_deref()).into(),
+    let (text, next) = match reports.as_slice() {
+        [one] => (reply::page(call.tool.name, one, None, call.context.config.cuts()), one.calls.clone()),
+        several => {
+            let next = reply::next_of_several(&results);
+            (self::reports(call.tool.name, several, notice.as_deref(), &next).into(), next)
+        }
     };
     let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
     let meta = meta.with_notice(notice);
     let budget = if results.len() > 1 { Budget::MOST } else { Budget::USUAL };
-    Ok(call.envelope(meta, data, text)?.in_format(format).within(budget))
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(format).within(budget))
 }
