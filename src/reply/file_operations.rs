@@ -55,8 +55,10 @@ pub(crate) struct FileOperations {
     no_longer_checked_out: usize,
     /// Lines added and removed in all files; null if unknown for any of them.
     lines_changed: Option<u64>,
+    /// Absent if no line changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines_added: Option<u64>,
+    /// Absent if no line changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     lines_removed: Option<u64>,
     /// The directory that paths are relative to, if it is not the run's directory.
@@ -159,6 +161,7 @@ impl FileOperations {
             from: change.old_commit.clone(),
             to: change.new_commit.clone(),
         };
+        let is_some_line = |(added, removed): &(u64, u64)| added + removed > 0;
         let is_known = files.source != Source::None;
         let lines = files.totals.lines_added.zip(files.totals.lines_removed);
         let mut told = Self {
@@ -173,15 +176,20 @@ impl FileOperations {
             left_out: 0,
             no_longer_checked_out: files.no_longer_checked_out,
             lines_changed: lines.map(|(added, removed)| added + removed),
-            lines_added: files.totals.lines_added,
-            lines_removed: files.totals.lines_removed,
+            lines_added: lines.filter(is_some_line).map(|(added, _)| added),
+            lines_removed: lines.filter(is_some_line).map(|(_, removed)| removed),
             root: files
                 .root
                 .as_deref()
                 .filter(|root| cwd.is_some_and(|cwd| cwd != *root))
                 .map(|root| path(root.as_os_str().as_bytes())),
             source: files.source.as_str(),
-            reason: files.reason.as_ref().map(|reason| plain::line(reason, LONGEST_REASON)),
+            // That it could only read is its source.
+            reason: files
+                .reason
+                .as_ref()
+                .filter(|_| files.source != Source::ReadOnly)
+                .map(|reason| plain::line(reason, LONGEST_REASON)),
             head: head(files),
             commits: files
                 .commits
@@ -207,10 +215,10 @@ impl FileOperations {
     pub(super) fn line(&self) -> String {
         let reason = self.reason.as_deref().unwrap_or_default();
         let Some(files) = self.files_changed else { return format!("unknown ({reason})") };
-        let lines = match self.lines_added.zip(self.lines_removed) {
-            None => "lines unknown".to_owned(),
-            Some((0, 0)) => "0 lines".to_owned(),
-            Some((added, removed)) => format!("+{added} -{removed} lines"),
+        let lines = match (self.lines_changed, self.lines_added.zip(self.lines_removed)) {
+            (None, _) => "lines unknown".to_owned(),
+            (Some(_), None) => "0 lines".to_owned(),
+            (Some(_), Some((added, removed))) => format!("+{added} -{removed} lines"),
         };
         let root = match &self.root {
             Some(root) if files > 0 => format!("; paths relative to {root}"),

@@ -113,7 +113,7 @@ impl Metadata {
             parent_task_id: results.view.row.parent_task_id.clone(),
             thread_info: facts.thread_id.clone().map(|thread| Thread {
                 thread_id: thread,
-                cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
+                cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate).map(rounded),
                 token_usage: facts.usage.map(Tokens::of),
             }),
             error_context: facts
@@ -157,6 +157,10 @@ impl PartialResults {
             file: partial.file.clone(),
         }
     }
+}
+
+fn rounded(rate: f64) -> f64 {
+    (rate * 1000.0).round() / 1000.0
 }
 
 pub(super) fn seconds(millis: u64) -> f64 {

@@ -250,6 +250,13 @@ impl Report {
         }
     }
 
+    /// For a wait result: the files of a run that went well are in its result set.
+    pub(crate) fn beside_wait_meta(self) -> Self {
+        let artifacts =
+            if self.state == State::Completed.in_envelope() { Vec::new() } else { self.artifacts };
+        Self { artifacts, ..self }
+    }
+
     /// For a caller that waited: with the progress of an unfinished run.
     pub(crate) fn waited(self, results: &Results, facts: &Facts, now: Timestamp) -> Self {
         let progress = Progress::so_far(&results.view, facts, now, self.voice);

@@ -214,13 +214,11 @@ fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: Te
     self::items(text, &items, 0, cuts);
 }
 
-/// Like [`list`], for lines that are useless when cut.
+/// Like [`list_any`], for lines that are useless when cut.
 fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
-    if items.is_empty() {
-        let _ = writeln!(text, "{name}: (none)");
-        return;
+    if !items.is_empty() {
+        let _ = writeln!(text, "{name}:");
     }
-    let _ = writeln!(text, "{name}:");
     for item in items {
         let _ = writeln!(text, "- {}", plain::line(&item, usize::MAX));
     }

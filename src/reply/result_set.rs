@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Voice;
-use crate::model::{TaskId, Timestamp};
+use crate::model::{State, TaskId, Timestamp};
 use crate::reading::{self, Results};
 use crate::reply::agent_answer::{self, Deliverable};
 use crate::reply::changed_files::{ChangedFile, changed_files};
@@ -69,7 +69,7 @@ pub(crate) struct TaskResult {
     warnings: Vec<String>,
     /// Seconds that the run took, or has taken so far.
     duration_seconds: f64,
-    /// Absent until the run is finished.
+    /// Absent until the run is finished; a wait result has it in `meta`.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_ts: Option<Timestamp>,
     /// The exit code of the agent's process, if it exited by itself.
@@ -88,7 +88,7 @@ pub(crate) struct TaskResult {
     /// How many more there are; `file_operations` names them.
     #[serde(skip_serializing_if = "is_zero")]
     artifacts_left_out: usize,
-    /// The run's own files, relative to `run_dir`.
+    /// The run's own files, relative to `run_dir`. A wait result has them if the run did not complete.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
     output: Output,
@@ -224,6 +224,12 @@ impl TaskResult {
     /// For a caller that waited for it.
     pub(crate) fn waited(self, results: &Results) -> Self {
         Self { wait_exceeded: !results.view.needs_no_wait(), ..self }
+    }
+
+    /// Without what `meta` of a wait result says. The files of a run that went well are in its result set.
+    pub(super) fn beside_wait_meta(self) -> Self {
+        let files = if self.state == State::Completed.in_envelope() { Vec::new() } else { self.files };
+        Self { completed_ts: None, exit_code: None, files, ..self }
     }
 
     /// For a result set.

@@ -211,7 +211,7 @@ fn a_task_that_is_not_done_says_where_it_is() {
         (&results["data"]["state"], &results["data"]["wait_exceeded"]),
         (&json!("pending"), &json!(true))
     );
-    assert_eq!(results["data"]["progress"]["current_activity"], "waiting in the queue");
+    assert_eq!(results["data"]["progress"]["current_activity"], "queued");
     let (_, waited) = check(&env, "wait_result", 4, &["wait", &running, "--timeout", "0.1"]);
     assert_eq!(
         (&waited["data"]["state"], &waited["meta"]["waited_limit_ms"]),

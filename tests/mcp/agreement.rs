@@ -16,7 +16,7 @@ use crate::support::facts;
 /// Answers with what is in `ANSWER`, after a complaint.
 const CODEX: &str = r#"#!/bin/sh
 case "$1 $2" in
-"--version "*) echo 'a codex without a version'; exit ;;
+"--version "*) echo 'VERSION'; exit ;;
 "exec --help") cat 'HELP'; exit ;;
 "mcp list") echo '[]'; exit ;;
 esac
@@ -27,7 +27,6 @@ cat 'ANSWER'
 
 /// A world whose Codex says as much as it can.
 pub fn world() -> TestEnv {
-    let env = TestEnv::new();
     let file = |number: usize| json!({ "path": format!("src/part {number}.rs"), "description": format!("the part\nnumber {number}") });
     let answer = json!({
         "summary": format!("I did it.\n\n{}", "And there is much to say of it. ".repeat(20)),
@@ -35,17 +34,27 @@ pub fn world() -> TestEnv {
         "open_questions": ["next: is it?", "- Or is it not?"],
         "next_actions": (0..6).map(|number| format!("look at part {number}")).collect::<Vec<_>>(),
     });
+    world_of("a codex without a version", &answer)
+}
+
+/// A world whose Codex gives this answer.
+pub fn world_of(version: &str, answer: &Value) -> TestEnv {
+    let env = TestEnv::new();
     let events = [
         json!({ "type": "thread.started", "thread_id": "01a1de11-e775-7fc2-8102-000000000001" }),
         json!({ "type": "turn.started" }),
         json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": answer.to_string() } }),
-        json!({ "type": "turn.completed", "usage": { "input_tokens": 3, "cached_input_tokens": 1, "output_tokens": 2 } }),
+        json!({ "type": "turn.completed", "usage": { "input_tokens": 18240, "cached_input_tokens": 14080, "output_tokens": 912, "reasoning_output_tokens": 356 } }),
     ];
     let said = env.side().join("answer");
     fs::write(&said, events.map(|event| format!("{event}\n")).concat()).unwrap();
     let help = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/codex/exec_help.txt");
     let codex = env.root().join("bin/codex");
-    fs::write(&codex, CODEX.replace("HELP", help).replace("ANSWER", said.to_str().unwrap())).unwrap();
+    fs::write(
+        &codex,
+        CODEX.replace("HELP", help).replace("VERSION", version).replace("ANSWER", said.to_str().unwrap()),
+    )
+    .unwrap();
     fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
     env.configure(&format!("codex_path = {codex:?}\nmax_concurrent = 1\n"));
     env
@@ -160,7 +169,7 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
         "summary (reported by the agent): I did it.",
         "deliverables (reported by the agent):\n- src/part 0.rs: the part number 0 (not on disk)\n",
         "... (+2 more)\nopen_questions (reported by the agent):\n- next: is it?\n- - Or is it not?\n",
-        "... (+1 more)\npointers:\n",
+        "... (+1 more)\n",
         "warnings:\n- this Codex does not report its version",
         "notice: 1 finished run unread: T-local-",
         "next: delegate_results {",

@@ -403,6 +403,9 @@ impl Facts<'_> {
                 same(entries.len() == facts.len() || self.cut(), || format!("{} lines", entries.len()))?;
                 entries.iter().zip(&facts).try_for_each(|(entry, fact)| says(entry.value, fact))
             }
+            (Files, None) => same(texts(fact).is_empty(), || "they are not in the text".into()),
+            // None of them is worth opening yet.
+            (Own, None) => Ok(()),
             (Files, Some(entry)) => {
                 let files = fact.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
                 let files: Vec<String> = files.iter().filter_map(lines::file).collect();

@@ -80,7 +80,7 @@ pub fn changed(files: &Value) -> String {
     let number = |name: &str| files[name].as_u64();
     let lines = match (number("lines_added"), number("lines_removed"), number("lines_changed")) {
         (None, None, None) => "lines unknown".to_owned(),
-        (Some(0), Some(0), Some(0)) => "0 lines".to_owned(),
+        (None, None, Some(0)) => "0 lines".to_owned(),
         (Some(added), Some(removed), Some(all)) if added + removed == all => {
             format!("+{added} -{removed} lines")
         }

@@ -168,7 +168,7 @@ fn report_waited(
         .map(|one| Report {
             wait_exceeded: !one.view.needs_no_wait(),
             notice: notice.clone(),
-            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(one)
+            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(one).beside_wait_meta()
         })
         .collect();
     let (text, next) = match reports.as_slice() {
