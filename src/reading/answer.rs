@@ -24,13 +24,23 @@ pub(super) fn parsed(view: &View) -> Option<AgentAnswer> {
         return None;
     }
     let name = ArtifactName::parse("last_message.json")?;
-    let HeadAndTail { head, tail, total_bytes: bytes } = read_artifact(&view.dir, &name, MOST).ok()?;
+    let (text, bytes) = match read_artifact(&view.dir, &name, MOST) {
+        Ok(HeadAndTail { head, tail, total_bytes }) => (tail.is_none().then_some(head), total_bytes),
+        // The agent did not write the file; its last message is the summary.
+        Err(_) => {
+            let said = view.result.as_ref()?.summary.clone();
+            let bytes = said.len() as u64;
+            (Some(said).filter(|_| bytes <= MOST), bytes)
+        }
+    };
     // A part that is kept as a file would add fields to the caller's object.
-    let line_breaks = head.matches("\\n").count();
-    if tail.is_some() || head.len() > request.inline.chars || line_breaks >= request.inline.lines {
-        return Some(AgentAnswer::TooLong { bytes });
+    let fits = |text: &String| {
+        text.len() <= request.inline.chars && text.matches("\\n").count() < request.inline.lines
+    };
+    match text.filter(fits) {
+        Some(text) => serde_json::from_str(&text).ok().map(AgentAnswer::Fits),
+        None => Some(AgentAnswer::TooLong { bytes }),
     }
-    serde_json::from_str(&head).ok().map(AgentAnswer::Fits)
 }
 
 /// Whether each deliverable of a finished run is missing now. Relative paths start at the run's directory.
