@@ -26,6 +26,7 @@ pub(crate) use abilities::{Abilities, Edits, Program, TaskText};
 pub(crate) use codex::{
     CommandFingerprint, NOTHING_SAID, Platform, RolloutCommand, RolloutLine, Unreported, UnreportedFinder,
     answer_schema, is_older_than, is_rollout_of, native_candidates, parse_version, rollout_folders,
+    tells_of_refusal,
 };
 pub(crate) use command::{JailedCommand, SANDBOX_LEAK_EXIT, SANDBOX_LEAK_PREFIX};
 

@@ -11,7 +11,7 @@ use crate::host::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
 use crate::reading::{self, Results};
-use crate::reply::{Budget, Category, Envelope, Facts, Funnel, Report, Stamp};
+use crate::reply::{Budget, Category, Envelope, Facts, Funnel, NextCall, Report, Stamp};
 use crate::storage::Captures;
 use crate::text::plain;
 
@@ -64,6 +64,17 @@ impl Call {
     /// Prints the envelope. Long texts in it are moved to files, as for clients.
     pub(super) fn document<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
         self.print(&Envelope::ok(self.stamp()?, meta, data));
+        Ok(())
+    }
+
+    /// Prints the envelope with what to do next.
+    pub(super) fn document_with<M: Serialize, D: Serialize>(
+        &self,
+        meta: M,
+        data: D,
+        next: Vec<NextCall>,
+    ) -> Result<(), Failure> {
+        self.print(&Envelope::ok(self.stamp()?, meta, data).suggesting(next));
         Ok(())
     }
 

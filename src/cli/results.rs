@@ -8,7 +8,7 @@ use crate::cli::print;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::reading::ResultsRequest;
-use crate::reply::{self, Facts, ResultMeta, TaskResult};
+use crate::reply::{self, Facts, Next, ResultMeta, TaskResult};
 
 /// Bytes of output by default.
 const OUTPUT: u64 = 16_384;
@@ -37,13 +37,19 @@ impl Results {
         let results = tasks::results(&mut context, &self.id, ask)?;
         let exit = invocation::exit_of(results.view.state());
         if call.json {
-            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Shell);
+            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Shell)
+                .with_events(&results, Voice::Shell);
+            let next = Next::beside(&results).answered().calls();
             let meta = ResultMeta { count: 1, notice: None };
-            if self.output || self.events { call.whole(meta, data)? } else { call.document(meta, data)? }
+            if self.output || self.events {
+                call.whole(meta, data)?;
+            } else {
+                call.document_with(meta, data, next)?;
+            }
         } else {
             print::out(&reply::report(
                 call.tool,
-                &invocation::report(&results).in_envelope(&results.view),
+                &invocation::report(&results).in_envelope(&results),
                 reply::events(&results),
                 context.config.cuts(),
             ));

@@ -10,9 +10,10 @@ use crate::cli::task_args::{Patience, TaskArgs};
 use crate::cli::{print, wait};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
+use crate::host::clock;
 use crate::model::State;
 use crate::reading::{self, ResultsRequest};
-use crate::reply::{self, Next, Report};
+use crate::reply::{self, Facts, Next, Report};
 use crate::submit::{self, Accepted};
 use crate::tasks::{self, Until};
 
@@ -44,7 +45,8 @@ pub(super) fn answer(
             let row = reading::find(context, accepted.task_id.as_str())?;
             let view = tasks::view_task(context, row)?;
             let results = reading::gather(view, ResultsRequest::default());
-            call.print(&with_submission(accepted, invocation::report(&results)));
+            let report = with_submission(accepted, invocation::report(&results));
+            call.print(&report.acknowledging(results.view.state()));
             Ok(Exit::Done)
         }
         Patience::None => {
@@ -63,6 +65,7 @@ pub(super) fn answer(
                 wait_exceeded: waited.exceeded,
                 ..with_submission(accepted, invocation::report(&results))
             };
+            let report = report.waited(&results, &Facts::of(&results.view), clock::now());
             if call.json {
                 call.print(&report);
             } else {

@@ -59,15 +59,22 @@ pub(crate) struct Fault {
     /// It recurs until somebody changes something, whatever is usual for its code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lasts: bool,
+    /// The same request may succeed later, whatever is usual for its code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) passes: bool,
 }
 
 impl Fault {
     pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, thread_gone: false, lasts: false }
+        Self { code, message: message.into(), hint: None, thread_gone: false, lasts: false, passes: false }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    pub(crate) fn passing(self) -> Self {
+        Self { passes: true, ..self }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads what is known about tasks right now. It writes nothing: no row, no queue, no file.
 
 mod agent_commands;
+mod answer;
 mod artifact;
 pub(crate) mod enclosing_runs;
 mod excerpt;
@@ -18,6 +19,7 @@ mod unread;
 pub(crate) mod view;
 
 pub(crate) use agent_commands::{AgentCommand, CommandLife};
+pub(crate) use answer::AgentAnswer;
 pub(crate) use artifact::{HeadAndTail, read_artifact};
 pub(crate) use excerpt::Excerpt;
 pub(crate) use failed_output::LAST_FAILED;

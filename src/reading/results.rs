@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::ledger::open_joined;
 use crate::ledger::tail as end_of;
 use crate::model::{FailureCode, State};
+use crate::reading::answer::{self, AgentAnswer};
 use crate::reading::excerpt::Excerpt;
 use crate::reading::failed_output::{FailedCommand, last_failed};
 use crate::reading::view::View;
@@ -36,6 +37,10 @@ pub(crate) struct ResultsRequest {
 pub(crate) struct Results {
     pub(crate) view: View,
     pub(crate) artifacts: Vec<Artifact>,
+    /// The answer to a caller's own schema.
+    pub(crate) answer: Option<AgentAnswer>,
+    /// Whether each deliverable of a finished run is missing.
+    pub(crate) missing: Vec<bool>,
     /// Absent if it was not asked for and nothing went wrong.
     pub(crate) output: Option<Output>,
     /// The last events, if they were asked for.
@@ -84,7 +89,8 @@ pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     });
     let events = ask.events.then(|| last_events(&view.dir.events()));
     let artifacts = artifacts(&view);
-    Results { view, artifacts, output, events, partial }
+    let (answer, missing) = (answer::parsed(&view), answer::missing(&view));
+    Results { view, artifacts, answer, missing, output, events, partial }
 }
 
 /// The output shown when a run failed and nobody asked for output.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::context::{Context, MissingOutput, TaskError, missing_output, one_line};
 use crate::evidence::Evidence;
 use crate::host::{clock, lock};
-use crate::model::{Counters, Phase, Progress, Remote, Request, RunResult, State, Timestamp, WorkKind};
+use crate::model::{
+    Counters, Phase, Progress, Remote, Request, RunResult, Sandbox, State, Timestamp, WorkKind,
+};
 use crate::reading::stopped_supervisor;
 use crate::registry::{Row, TaskMatch, TaskReference};
 use crate::runs::{ReadError, RunDir};
@@ -30,6 +32,8 @@ pub(crate) struct View {
     pub(crate) took: Vec<Duration>,
     /// How long finished runs are kept.
     pub(crate) kept_for: Duration,
+    /// The widest sandbox that the configuration allows.
+    pub(crate) max_sandbox: Sandbox,
     /// What could not be read, and warnings about a stopped supervisor.
     pub(crate) damaged: Vec<String>,
 }
@@ -125,7 +129,8 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
         damaged.extend(stopped_supervisor::find(&dir).map(|stopped| stopped.warning(&row.id)));
     }
     let kept_for = context.config.retention_age();
-    View { row, dir, request, result, progress, evidence, took, kept_for, damaged }
+    let max_sandbox = context.config.max_sandbox;
+    View { row, dir, request, result, progress, evidence, took, kept_for, max_sandbox, damaged }
 }
 
 /// How long earlier runs of this kind took; none if that cannot be read.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::model::Timestamp;
+use crate::reply::next_steps::NextCall;
 
 const VERSION: &str = "3.6";
 
@@ -31,6 +32,9 @@ pub(crate) struct Envelope<M, D> {
     /// Present when `status` is `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
+    /// At most three calls worth making now, the most useful first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Vec<NextCall>>,
 }
 
 /// Identifies a reply: its tool, its time and its id.
@@ -116,7 +120,13 @@ impl<M, D> Envelope<M, D> {
             meta,
             data: None,
             error: None,
+            next: None,
         }
+    }
+
+    /// The same with what to do next.
+    pub(crate) fn suggesting(self, next: Vec<NextCall>) -> Self {
+        Self { next: Some(next), ..self }
     }
 }
 

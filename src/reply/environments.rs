@@ -73,13 +73,10 @@ impl EnvironmentList {
             format!("- {}: {}{} (from {})\n", one.id, one.name, more.collect::<String>(), one.source)
         };
         let lines: String = self.environments.iter().map(line).collect();
-        let none = if lines.is_empty() { " (none)" } else { "" };
+        let listed = if lines.is_empty() { String::new() } else { format!("environments:\n{lines}") };
         let source = meta.source.as_deref().unwrap_or_default();
         let notice = meta.notice.iter().map(|notice| format!("notice: {notice}\n")).collect::<String>();
-        format!(
-            "{tool}\nstatus: {} known\nsource: {source}\nenvironments:{none}\n{lines}{notice}",
-            self.environments.len()
-        )
+        format!("{tool}\nstatus: {} known\nsource: {source}\n{listed}{notice}", self.environments.len())
     }
 }
 

@@ -9,7 +9,8 @@ use crate::config::TextLimits;
 use crate::model::{State, TaskId, Timestamp};
 use crate::reading::{QueuedTask, View};
 use crate::reply::eta::Eta;
-use crate::reply::report_text::list;
+use crate::reply::next_steps::{NextCall, next_line};
+use crate::reply::report_text::list_any;
 use crate::reply::result_set::TaskResult;
 use crate::reply::snapshot::whole_millis;
 use crate::reply::task_facts::Facts;
@@ -86,7 +87,7 @@ impl Ack {
     }
 
     /// The whole reply as text. Ends with what to do `next` unless a result follows.
-    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: TextLimits) -> String {
+    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &[NextCall], cuts: TextLimits) -> String {
         let known = if self.deduplicated { " (the same request as before)" } else { "" };
         // A queued task has not started.
         let waits = meta.queue_position.is_some_and(|position| position > 0);
@@ -107,11 +108,10 @@ impl Ack {
         if let Some(expected) = &self.expected_duration {
             let _ = writeln!(text, "expected_duration: {expected}");
         }
-        list(&mut text, "warnings", "", self.warnings.clone(), cuts);
+        list_any(&mut text, "warnings", &self.warnings, cuts);
         if let Some(notice) = &meta.notice {
             let _ = writeln!(text, "notice: {notice}");
         }
-        let _ = writeln!(text, "next: {next}");
-        text
+        text + &next_line(next)
     }
 }

@@ -14,7 +14,6 @@ use crate::text::plain;
 
 /// At most this many names per list; the counts include all.
 const MOST_NAMED: usize = 100;
-const MOST_CONTENTS: usize = 20;
 const MOST_COMMITS: usize = 20;
 /// Runs in the same checkout that the text names.
 const MOST_SHARED: usize = 3;
@@ -45,7 +44,8 @@ pub(crate) struct FileOperations {
     /// Nested repositories that were added, removed, or moved to another commit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     submodules: Vec<Moved>,
-    /// How many files changed, listed or not; null if unknown.
+    /// How many files changed, listed or not; absent if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     files_changed: Option<usize>,
     /// How many of them no list here names; `evidence.json` has them.
     #[serde(skip_serializing_if = "is_zero")]
@@ -55,11 +55,12 @@ pub(crate) struct FileOperations {
     no_longer_checked_out: usize,
     /// Lines added and removed in all files; null if unknown for any of them.
     lines_changed: Option<u64>,
+    /// Absent if no line changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     lines_added: Option<u64>,
+    /// Absent if no line changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     lines_removed: Option<u64>,
-    /// The new content of the first files; `evidence.json` has all.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    contents: Vec<Content>,
     /// The directory that paths are relative to, if it is not the run's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<String>,
@@ -93,15 +94,6 @@ pub(crate) struct FileOperations {
     /// Counts by kind, if a text does not name all files.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_kind: Option<BTreeMap<&'static str, usize>>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Content {
-    path: String,
-    size: u64,
-    /// Absent for very large files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -169,10 +161,7 @@ impl FileOperations {
             from: change.old_commit.clone(),
             to: change.new_commit.clone(),
         };
-        let content = |change: &FileRecord| {
-            let (size, sha256) = (change.size?, change.sha256.clone());
-            Some(Content { path: path(&change.path_bytes()), size, sha256 })
-        };
+        let is_some_line = |(added, removed): &(u64, u64)| added + removed > 0;
         let is_known = files.source != Source::None;
         let lines = files.totals.lines_added.zip(files.totals.lines_removed);
         let mut told = Self {
@@ -187,16 +176,20 @@ impl FileOperations {
             left_out: 0,
             no_longer_checked_out: files.no_longer_checked_out,
             lines_changed: lines.map(|(added, removed)| added + removed),
-            lines_added: files.totals.lines_added,
-            lines_removed: files.totals.lines_removed,
-            contents: files.changes.iter().filter_map(content).take(MOST_CONTENTS).collect(),
+            lines_added: lines.filter(is_some_line).map(|(added, _)| added),
+            lines_removed: lines.filter(is_some_line).map(|(_, removed)| removed),
             root: files
                 .root
                 .as_deref()
                 .filter(|root| cwd.is_some_and(|cwd| cwd != *root))
                 .map(|root| path(root.as_os_str().as_bytes())),
             source: files.source.as_str(),
-            reason: files.reason.as_ref().map(|reason| plain::line(reason, LONGEST_REASON)),
+            // That it could only read is its source.
+            reason: files
+                .reason
+                .as_ref()
+                .filter(|_| files.source != Source::ReadOnly)
+                .map(|reason| plain::line(reason, LONGEST_REASON)),
             head: head(files),
             commits: files
                 .commits
@@ -222,10 +215,10 @@ impl FileOperations {
     pub(super) fn line(&self) -> String {
         let reason = self.reason.as_deref().unwrap_or_default();
         let Some(files) = self.files_changed else { return format!("unknown ({reason})") };
-        let lines = match self.lines_added.zip(self.lines_removed) {
-            None => "lines unknown".to_owned(),
-            Some((0, 0)) => "0 lines".to_owned(),
-            Some((added, removed)) => format!("+{added} -{removed} lines"),
+        let lines = match (self.lines_changed, self.lines_added.zip(self.lines_removed)) {
+            (None, _) => "lines unknown".to_owned(),
+            (Some(_), None) => "0 lines".to_owned(),
+            (Some(_), Some((added, removed))) => format!("+{added} -{removed} lines"),
         };
         let root = match &self.root {
             Some(root) if files > 0 => format!("; paths relative to {root}"),
@@ -356,7 +349,7 @@ fn commit(name: Option<&String>) -> &str {
     name.map_or("(none)", |name| name.get(..SHORT).unwrap_or(name))
 }
 
-fn path(path: &[u8]) -> String {
+pub(super) fn path(path: &[u8]) -> String {
     plain::name(path, LONGEST_PATH)
 }
 

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::failure::Voice;
 use crate::inspect::{Ask, Block, Found, Mode};
 use crate::model::TaskId;
 use crate::reading::Inspected;
 use crate::reply::file_summary::FileSummary;
+use crate::reply::next_steps::NextCall;
 use crate::reply::report_text::{count, fence};
 use crate::runs::ArtifactName;
 
@@ -182,7 +184,7 @@ impl Inspection {
     }
 
     /// The whole reply as text, for readers without the structured content.
-    pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
+    pub(crate) fn text(&self, tool: &str, notice: Option<&str>, next: &[NextCall]) -> String {
         let mut text = format!("{tool}\nstatus: {}\n", self.found());
         // Writing to a string cannot fail.
         if let Some(task) = &self.task_id {
@@ -205,19 +207,27 @@ impl Inspection {
         if let Some(notice) = notice {
             let _ = writeln!(text, "notice: {notice}");
         }
-        let next = match (&self.next_cursor, self.rest()) {
-            (Some(cursor), rest) => {
-                let rest = rest.map(|rest| format!("; {rest}")).unwrap_or_default();
-                let left = self.remaining_lines.filter(|left| *left > 0);
-                let left = left.map(|left| format!(" ({} left)", lines(left))).unwrap_or_default();
-                format!("call again with \"cursor\": \"{cursor}\" to read on{left}{rest}")
-            }
-            (None, Some(rest)) => rest.to_owned(),
-            (None, None) if self.live => "no more yet; the run is not finished".to_owned(),
-            (None, None) => "end of the content".to_owned(),
+        let rest = match (next, self.rest()) {
+            (_, Some(rest)) => Some(rest),
+            ([], None) if self.live => Some("no more yet; the run is not finished"),
+            ([], None) => Some("end of the content"),
+            (_, None) => None,
         };
-        let _ = writeln!(text, "next: {next}");
+        let next = next.iter().map(ToString::to_string).chain(rest.map(str::to_owned));
+        let _ = writeln!(text, "next: {}", next.collect::<Vec<_>>().join("; "));
         text
+    }
+
+    /// The same call with the cursor, if there is more.
+    pub(crate) fn next(&self, tool: &'static str, asked: &Map<String, Value>) -> Vec<NextCall> {
+        let reads_on = |cursor: &String| {
+            let mut arguments = asked.clone();
+            arguments.insert("cursor".into(), cursor.as_str().into());
+            let left = self.remaining_lines.filter(|left| *left > 0);
+            let left = left.map(|left| format!(" ({} left)", lines(left))).unwrap_or_default();
+            NextCall::new(tool, Value::Object(arguments), format!("reads on{left}"))
+        };
+        self.next_cursor.iter().map(reads_on).collect()
     }
 
     /// A short description of what was found.
@@ -348,7 +358,7 @@ mod tests {
         let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 500 };
         match inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()) {
             Err(InspectError::WrongCursor) => String::new(),
-            found => of_file(found.unwrap(), &ask).text("t", None),
+            found => of_file(found.unwrap(), &ask).text("t", None, &[]),
         }
     }
 
@@ -374,7 +384,7 @@ mod tests {
             file.write_all(content.as_bytes()).unwrap();
             let ask = Ask { mode: Mode::Summary, cursor: None, room: 500 };
             let found = inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
-            of_file(found, &ask).text("t", None)
+            of_file(found, &ask).text("t", None, &[])
         };
         let long = format!("once\n{0}\n{0}\n", "x".repeat(500));
         assert!(
@@ -395,7 +405,7 @@ mod tests {
                 Ask { mode: Mode::Grep { pattern, context, max_matches: most }, cursor: None, room: 5000 };
             let found = inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
             let inspection = of_file(found, &ask);
-            (inspection.truncated, inspection.text("t", None))
+            (inspection.truncated, inspection.text("t", None, &inspection.next("t", &Map::new())))
         };
         let x = "x".repeat(10_000);
         let (truncated, text) = of(&format!("a\n{x} NEEDLE1 {x} NEEDLE2 {x}\nb\n"), "needle", 1, 9);
@@ -410,7 +420,7 @@ mod tests {
             "{text}"
         );
         let (_, text) = of(&lines, "line (250|400) ", 100, 9);
-        assert!(text.contains("to read on; not all lines around line 250 fit"), "{text}");
+        assert!(text.contains("reads on; not all lines around line 250 fit"), "{text}");
         let (truncated, text) = of(&lines, "line 500 ", 3, 9);
         assert!(!truncated && text.contains("next: end of the content\n"), "{text}");
     }
@@ -424,7 +434,7 @@ mod tests {
             let ask = Ask { mode, cursor: None, room };
             let found = inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
             let inspection = of_file(found, &ask);
-            let text = inspection.text("t", None);
+            let text = inspection.text("t", None, &inspection.next("t", &Map::new()));
             (inspection.remaining_lines, text.lines().last().unwrap().to_owned())
         };
         let check = |mode: Mode, room: usize, left: u64, next: &str| {
@@ -435,9 +445,9 @@ mod tests {
         check(Mode::Range { start: 5, end: 9 }, 500, 31, "31 lines left after the range, from line 10 on");
         check(Mode::Range { start: 5, end: 39 }, 500, 1, "1 line left after the range, from line 40 on");
         check(Mode::Range { start: 5, end: 40 }, 500, 0, "end of the content");
-        check(Mode::Range { start: 1, end: 40 }, 62, 31, "to read on (31 lines left)");
-        check(Mode::Head { lines: 10 }, 500, 30, "to read on (30 lines left)");
-        check(Mode::Tail { lines: 10 }, 500, 30, "to read on (30 lines left)");
+        check(Mode::Range { start: 1, end: 40 }, 62, 31, "reads on (31 lines left)");
+        check(Mode::Head { lines: 10 }, 500, 30, "reads on (30 lines left)");
+        check(Mode::Tail { lines: 10 }, 500, 30, "reads on (30 lines left)");
     }
 
     fn numbers() -> impl Strategy<Value = u64> {

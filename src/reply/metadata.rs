@@ -15,7 +15,6 @@ use crate::reply::command_counts::CommandsSeen;
 use crate::reply::failed_commands;
 use crate::reply::failure_cause::{self, Cause, Unresolved};
 use crate::reply::file_operations::FileOperations;
-use crate::reply::next_steps::Next;
 use crate::reply::task_facts::{Facts, Trouble};
 use crate::reply::test_results::TestsSeen;
 use crate::reply::token_usage::Tokens;
@@ -83,14 +82,14 @@ struct ErrorContext {
     /// How far the run came before it was ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_results: Option<PartialResults>,
-    /// What to try next.
+    /// What to try next, beside the calls in `next`.
     suggestions: Vec<String>,
     /// Whether the same request may succeed if repeated.
     retryable: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct PartialResults {
+pub(crate) struct PartialResults {
     /// At most the last 50 events, as the agent wrote them, with long texts cut.
     #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     last_events: Vec<Value>,
@@ -104,7 +103,6 @@ struct PartialResults {
 
 impl Metadata {
     pub(super) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
-        let next = Next::beside(results).actions(voice);
         let evidence = results.view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
@@ -115,13 +113,13 @@ impl Metadata {
             parent_task_id: results.view.row.parent_task_id.clone(),
             thread_info: facts.thread_id.clone().map(|thread| Thread {
                 thread_id: thread,
-                cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
+                cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate).map(rounded),
                 token_usage: facts.usage.map(Tokens::of),
             }),
             error_context: facts
                 .trouble
                 .as_ref()
-                .map(|trouble| context(trouble, errors, results.partial.as_ref(), trouble.hint(voice), next)),
+                .map(|trouble| context(trouble, errors, results.partial.as_ref(), trouble.hint(voice))),
             unresolved_error: Unresolved::of(errors, facts.trouble.as_ref()),
             earlier_errors: evidence
                 .map(|evidence| failed_commands::lines(&evidence.earlier))
@@ -136,7 +134,6 @@ fn context(
     errors: Option<&ErrorEvidence>,
     partial: Option<&Partial>,
     hint: Option<String>,
-    next: Vec<String>,
 ) -> ErrorContext {
     let own = errors.map(|errors| failure_cause::suggestions(errors, hint.as_deref())).unwrap_or_default();
     ErrorContext {
@@ -145,15 +142,25 @@ fn context(
         cause: errors.map(Cause::of).unwrap_or_default(),
         timeout_type: trouble.limit.map(|(limit, _)| Limit::as_str(limit)),
         elapsed_seconds: trouble.limit.map(|(_, elapsed)| seconds(elapsed)),
-        partial_results: partial.map(|partial| PartialResults {
+        partial_results: partial.map(PartialResults::of),
+        suggestions: hint.into_iter().chain(own).collect(),
+        retryable: trouble.retryable,
+    }
+}
+
+impl PartialResults {
+    pub(super) fn of(partial: &Partial) -> Self {
+        Self {
             last_events: partial.last_events.iter().filter(|event| event.is_object()).cloned().collect(),
             last_output: partial.last_output.text.clone(),
             total_bytes: partial.last_output.total_bytes,
             file: partial.file.clone(),
-        }),
-        suggestions: hint.into_iter().chain(own).chain(next).collect(),
-        retryable: trouble.retryable,
+        }
     }
+}
+
+fn rounded(rate: f64) -> f64 {
+    (rate * 1000.0).round() / 1000.0
 }
 
 pub(super) fn seconds(millis: u64) -> f64 {

@@ -3,11 +3,14 @@
 //!
 //! Nothing here reads a file, the clock or the environment, and nothing prints.
 
+mod agent_answer;
+mod changed_files;
 mod command_counts;
 mod diagnosis;
 mod envelope;
 mod environments;
 mod eta;
+mod event_digest;
 mod execution_ack;
 mod failed_commands;
 mod failure_cause;
@@ -48,7 +51,7 @@ pub(crate) use eta::Eta;
 pub(crate) use execution_ack::{Ack, AckMeta};
 pub(crate) use github_setup::GitHubSetup;
 pub(crate) use inspection::Inspection;
-pub(crate) use next_steps::Next;
+pub(crate) use next_steps::{Next, NextCall, next_of_several};
 pub(crate) use output_reply::{Log, Stream};
 pub(crate) use pinning::Pinning;
 pub(crate) use progress_text::brief;

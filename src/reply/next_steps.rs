@@ -1,8 +1,79 @@
-//! Suggests what to do next, as commands or as tool calls.
+//! Suggests what to do next: as tool calls, which are also part of the structure, or as commands.
 
+use std::fmt::{self, Display, Formatter};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::agents::tells_of_refusal;
 use crate::failure::Voice;
-use crate::model::{Outcome, State, TaskId};
-use crate::reading::{Results, View};
+use crate::model::{FailureCode, InlineLimits, Outcome, Sandbox, State, TaskId};
+use crate::reading::{AgentAnswer, Results, View};
+
+/// No reply suggests more.
+const MOST: usize = 3;
+/// The most tasks that one suggested wait names.
+const MOST_WAITED: usize = 10;
+/// The default length at which lines are cut.
+const LINE: usize = 200;
+/// The file with an agent's answer.
+const ANSWER: &str = "last_message.json";
+/// Stands for what the caller has to write.
+const WORDS: &str = "...";
+
+/// A tool call worth making now.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct NextCall {
+    tool: &'static str,
+    /// `...` stands for words of your own.
+    arguments: Map<String, Value>,
+    /// What the call does.
+    why: String,
+}
+
+impl NextCall {
+    pub(crate) fn new(tool: &'static str, arguments: Value, why: impl Into<String>) -> Self {
+        let arguments = if let Value::Object(arguments) = arguments { arguments } else { Map::new() };
+        Self { tool, arguments, why: why.into() }
+    }
+}
+
+/// `delegate_wait {"task_id": "T-local-…"} waits for its end`.
+impl Display for NextCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let arguments = self.arguments.iter().map(|(name, value)| format!("\"{name}\": {value}"));
+        let arguments: Vec<String> = arguments.collect();
+        write!(f, "{} {{{}}} {}", self.tool, arguments.join(", "), self.why)
+    }
+}
+
+/// The last line of a text: the same calls as in the structure.
+pub(crate) fn next_line(calls: &[NextCall]) -> String {
+    let calls: Vec<String> = calls.iter().map(ToString::to_string).collect();
+    format!("next: {}\n", calls.join("; "))
+}
+
+/// Waits for the first of several tasks.
+pub(crate) fn wait_for(open: &[&TaskId]) -> Option<NextCall> {
+    let arguments = match open {
+        [] => return None,
+        [one] => json!({ "task_id": one }),
+        several => json!({ "task_ids": several.iter().take(MOST_WAITED).collect::<Vec<_>>() }),
+    };
+    let why = if open.len() == 1 { "waits for its end" } else { "waits for the first to end" };
+    Some(NextCall::new("delegate_wait", arguments, why))
+}
+
+/// For a reply about several tasks.
+pub(crate) fn next_of_several(all: &[Results]) -> Vec<NextCall> {
+    let of = |is_final: bool| all.iter().filter(move |one| one.view.state().is_final() == is_final);
+    let shown = of(true).next().map(|one| {
+        NextCall::new("delegate_results", json!({ "task_id": one.view.row.id }), "shows it in full")
+    });
+    let open: Vec<&TaskId> = of(false).map(|one| &one.view.row.id).collect();
+    shown.into_iter().chain(wait_for(&open)).collect()
+}
 
 /// A task and what can be done with it.
 #[derive(Debug, Clone)]
@@ -14,12 +85,19 @@ pub(crate) struct Next {
     printed: bool,
     /// A part of its output is in the same reply.
     shown: bool,
-    /// Its summary is longer than a line of text shows.
+    /// Its answer does not fit into a line of text.
     long: bool,
+    /// Its answer does not fit into a reply.
+    too_long: bool,
+    /// The file with the answer has nothing else.
+    kept_alone: bool,
+    /// The answer is in the same reply, as far as it fits.
+    answered: bool,
+    /// The caller only wants to know that the task was accepted.
+    brief: bool,
+    /// The sandbox that allows what the run was refused, if the configuration permits it.
+    allowing: Option<Sandbox>,
 }
-
-/// The default length at which lines are cut.
-const LINE: usize = 200;
 
 impl Next {
     pub(crate) fn of(view: &View) -> Self {
@@ -30,64 +108,114 @@ impl Next {
             Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => false,
         });
         let can_resume = view.row.agent.abilities().resumes && thread && !gone;
-        let long = view.result.as_ref().is_some_and(|result| result.summary.chars().nth(LINE).is_some());
-        let printed = view.missing_output().is_none();
-        Self { id: view.row.id.clone(), state: view.state(), can_resume, printed, shown: false, long }
+        let said = view.result.as_ref().map_or("", |result| result.summary.as_str());
+        Self {
+            id: view.row.id.clone(),
+            state: view.state(),
+            can_resume,
+            printed: view.missing_output().is_none(),
+            shown: false,
+            long: said.chars().nth(LINE).is_some(),
+            too_long: false,
+            kept_alone: false,
+            answered: false,
+            brief: false,
+            allowing: allowing(view).filter(|_| can_resume),
+        }
     }
 
     /// For a task that was just accepted.
     pub(crate) fn started(id: &TaskId) -> Self {
-        let state = State::Working;
-        Self { id: id.clone(), state, can_resume: false, printed: true, shown: false, long: false }
+        Self {
+            id: id.clone(),
+            state: State::Working,
+            can_resume: false,
+            printed: true,
+            shown: false,
+            long: false,
+            too_long: false,
+            kept_alone: false,
+            answered: false,
+            brief: false,
+            allowing: None,
+        }
     }
 
     /// For a reply with these results.
     pub(crate) fn beside(results: &Results) -> Self {
-        Self { shown: results.output.is_some(), ..Self::of(&results.view) }
+        let view = &results.view;
+        let said = view.result.as_ref().map_or("", |result| result.summary.as_str());
+        let inline = view.request.as_ref().map_or_else(InlineLimits::default, |request| request.inline);
+        let too_long = match &results.answer {
+            Some(answer) => matches!(answer, AgentAnswer::TooLong { .. }),
+            None => inline.end(said).is_some(),
+        };
+        let kept_alone = results.artifacts.iter().any(|file| file.name.as_str() == ANSWER);
+        Self { shown: results.output.is_some(), too_long, kept_alone, ..Self::of(view) }
     }
 
-    /// One action per line, the most likely first.
+    /// For a reply that also has the agent's whole answer.
+    pub(crate) fn answered(self) -> Self {
+        Self { answered: true, ..self }
+    }
+
+    /// For an acknowledgement, which is as short as possible.
+    pub(crate) fn acknowledging(self) -> Self {
+        Self { brief: true, ..self }
+    }
+
+    /// One action per line, the most useful first.
     pub(crate) fn actions(&self, voice: Voice) -> Vec<String> {
         match voice {
             Voice::Shell => self.commands(),
-            Voice::Tools => self.calls(),
+            Voice::Tools => self.calls().iter().map(ToString::to_string).collect(),
         }
     }
 
-    fn calls(&self) -> Vec<String> {
-        let Self { id, .. } = self;
+    /// The most useful first.
+    pub(crate) fn calls(&self) -> Vec<NextCall> {
+        let id = self.id.as_str();
+        let of = |tool, why| NextCall::new(tool, json!({ "task_id": id }), why);
+        let resume = |why| NextCall::new("delegate_resume", json!({ "task_id": id, "task": WORDS }), why);
         match self.state {
-            State::InputRequired => vec![
-                format!("delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} answers its question"),
-                format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
-            ],
+            State::InputRequired => {
+                vec![resume("answers its question"), of("delegate_cancel", "ends it")]
+            }
+            State::Pending | State::Working | State::Unconfirmed if self.brief => {
+                vec![of("delegate_wait", "waits for its end")]
+            }
             State::Pending | State::Working | State::Unconfirmed => vec![
-                format!(
-                    "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end; the run continues meanwhile"
-                ),
-                format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
+                of("delegate_wait", "waits for its end; the run continues meanwhile"),
+                of("delegate_cancel", "ends it"),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
-                let look = if !self.printed {
-                    "delegate_status {} lists the other tasks".to_owned()
-                } else if self.shown {
-                    format!(
-                        "inspect_output {{\"task_id\": \"{id}\"}} reads its output in pieces, one stream at a time"
-                    )
-                } else {
-                    format!(
-                        "delegate_results {{\"task_id\": \"{id}\", \"include_output\": true}} shows what it printed"
-                    )
+                let allowed = self.allowing.map(|sandbox| {
+                    let arguments = json!({ "task_id": id, "sandbox": sandbox.as_str() });
+                    NextCall::new("delegate_resume", arguments, "continues with what it was refused allowed")
+                });
+                let whole = match (self.answered, self.long, self.too_long) {
+                    (false, true, _) => Some(of("delegate_results", "shows its whole answer")),
+                    (true, _, true) => {
+                        let arguments = if self.kept_alone {
+                            json!({ "task_id": id, "artifact": ANSWER })
+                        } else {
+                            json!({ "task_id": id, "artifact": "result.json", "json_path": "$.summary" })
+                        };
+                        Some(NextCall::new("inspect_output", arguments, "reads its whole answer"))
+                    }
+                    (false, false, _) | (true, _, false) => None,
                 };
-                let resume = format!(
-                    "delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} continues its thread"
-                );
-                let whole = format!(
-                    "inspect_output {{\"task_id\": \"{id}\", \"artifact\": \"result.json\", \"json_path\": \"$.summary\"}} \
-                     reads the whole summary"
-                );
-                let more = [self.long.then_some(whole), self.can_resume.then_some(resume)];
-                std::iter::once(look).chain(more.into_iter().flatten()).collect()
+                let look = if !self.printed {
+                    NextCall::new("delegate_status", json!({}), "lists the other tasks")
+                } else if self.shown {
+                    of("inspect_output", "reads its output in pieces")
+                } else {
+                    let arguments = json!({ "task_id": id, "include_output": true });
+                    NextCall::new("delegate_results", arguments, "shows what it printed")
+                };
+                let resume = self.can_resume.then(|| resume("continues its thread"));
+                let calls = [allowed, whole, Some(look), resume];
+                calls.into_iter().flatten().take(MOST).collect()
             }
         }
     }
@@ -118,9 +246,33 @@ impl Next {
                 let whole = format!(
                     "`delegator inspect {id} result.json --json-path '$.summary'` reads the whole summary"
                 );
-                let more = [self.long.then_some(whole), self.can_resume.then_some(resume)];
-                std::iter::once(look).chain(more.into_iter().flatten()).collect()
+                let allowed = self.allowing.map(|sandbox| {
+                    format!("`delegator resume {id} --sandbox {sandbox}` continues with what it was refused allowed")
+                });
+                let hidden = if self.answered { self.too_long } else { self.long };
+                let more = [hidden.then_some(whole), self.can_resume.then_some(resume)];
+                allowed.into_iter().chain([look]).chain(more.into_iter().flatten()).collect()
             }
         }
     }
+}
+
+/// The next wider sandbox, if a run was refused something and the configuration permits that sandbox.
+fn allowing(view: &View) -> Option<Sandbox> {
+    let evidence = view.evidence.as_ref();
+    let refused = evidence.and_then(|evidence| evidence.commands.as_ref()).is_some_and(|one| one.refused > 0)
+        || evidence
+            .and_then(|evidence| evidence.errors.as_ref())
+            .is_some_and(|errors| !errors.refused.is_empty())
+        || view.row.code.as_deref() == Some(FailureCode::Sandbox.as_str())
+        || view
+            .result
+            .as_ref()
+            .is_some_and(|result| result.warnings.iter().any(|warning| tells_of_refusal(warning)));
+    let wider = match view.request.as_ref().filter(|_| refused)?.sandbox {
+        Sandbox::ReadOnly => Sandbox::WorkspaceWrite,
+        Sandbox::WorkspaceWrite => Sandbox::DangerFullAccess,
+        Sandbox::DangerFullAccess => return None,
+    };
+    (wider <= view.max_sandbox).then_some(wider)
 }

@@ -2,10 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::config::Config;
 use crate::model::{Outcome, Remote, TaskId, Timestamp};
 use crate::reply::metadata::seconds;
+use crate::reply::next_steps::{NextCall, next_line};
 use crate::reply::report_text::count;
 use crate::reply::storage::Storage;
 use crate::tasks::{Cancelled, Cleaned, CleanupRequest, describe_awaited};
@@ -105,11 +107,11 @@ struct Old {
 
 impl Cancellation {
     /// The whole reply as text.
-    pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
+    pub(crate) fn text(&self, tool: &str, notice: Option<&str>, next: &[NextCall]) -> String {
         let reason = self.reason.as_deref().map(|reason| format!("reason: {}\n", plain::line(reason, 200)));
         let notice = notice.map(|notice| format!("notice: {notice}\n"));
         format!(
-            "{tool}\nstatus: {} (was {})\ntask_id: {}\n{}processes_ended: {}\nmessage: {}\n{}next: {}\n",
+            "{tool}\nstatus: {} (was {})\ntask_id: {}\n{}processes_ended: {}\nmessage: {}\n{}{}",
             self.state,
             self.previous_state,
             self.task_id,
@@ -117,12 +119,17 @@ impl Cancellation {
             self.processes_ended,
             self.message,
             notice.unwrap_or_default(),
-            if self.cancel_requested {
-                "delegate_wait waits for its end"
-            } else {
-                "delegate_results shows how far it came"
-            },
+            next_line(next),
         )
+    }
+
+    pub(crate) fn next(&self) -> Vec<NextCall> {
+        let arguments = json!({ "task_id": self.task_id });
+        vec![if self.cancel_requested {
+            NextCall::new("delegate_wait", arguments, "waits for its end")
+        } else {
+            NextCall::new("delegate_results", arguments, "shows how far it came")
+        }]
     }
 
     pub(crate) fn of(cancelled: &Cancelled, asked_reason: Option<&str>) -> Self {

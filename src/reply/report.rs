@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::failure::Voice;
-use crate::model::{Deliverable, RunId, State, TaskId, Timestamp};
-use crate::reading::{Artifact, Results, View};
+use crate::model::{RunId, State, TaskId, Timestamp};
+use crate::reading::{Artifact, Results};
+use crate::reply::agent_answer::{self, Deliverable};
 use crate::reply::command_counts::CommandsSeen;
 use crate::reply::eta::Eta;
 use crate::reply::failed_commands;
 use crate::reply::failure_cause::{self, Cause, Unresolved};
 use crate::reply::file_operations::FileOperations;
-use crate::reply::next_steps::Next;
+use crate::reply::metadata::{PartialResults, seconds};
+use crate::reply::next_steps::{Next, NextCall};
+use crate::reply::progress::Progress;
 use crate::reply::progress_text::SoFar;
 use crate::reply::result_set::Output;
 use crate::reply::task_facts::Facts;
@@ -34,20 +38,33 @@ pub(crate) struct Report {
     pub(crate) parent_task_id: Option<String>,
     /// Skills that the agent was told about.
     pub(crate) selected_skills: Vec<Skill>,
-    /// The result in one line; for a working run, what it is doing.
+    /// The result; for a working run, what it is doing.
     pub(crate) summary: String,
+    /// The answer to the caller's own schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Value>,
+    /// The length of that answer, if it does not fit here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer_bytes: Option<u64>,
     /// Files that the agent says it created or changed.
     pub(crate) deliverables: Vec<Deliverable>,
     pub(crate) open_questions: Vec<String>,
     pub(crate) next_actions: Vec<String>,
-    /// The files of the run directory.
+    /// At most four files of the run directory that are worth opening.
     pub(crate) artifacts: Vec<Pointer>,
     pub(crate) timing: Timing,
     #[schemars(extend("enum" = ["working", "completed", "failed", "cancelled"]))]
     pub(crate) status: &'static str,
     /// Why the run failed or was ended by a limit.
     pub(crate) error: Option<String>,
+    /// At most three calls worth making now, the most useful first.
+    #[serde(rename = "next")]
+    pub(crate) calls: Vec<NextCall>,
+    /// How far a working run is; absent if the call did not wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) progress: Option<Progress>,
     /// What the caller should know although it did not end the run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// Estimated remaining time of a working run; absent if too few earlier runs took longer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +109,7 @@ pub(crate) struct Report {
     /// Other failed commands, each with whether the same line passed later.
     #[serde(rename = "earlier_errors", skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier: Vec<String>,
-    /// What to do next; only in the text.
+    /// What to do next, for the text.
     #[serde(skip)]
     pub(crate) next: Next,
     /// Progress of a working run; in the text if the structure has it too.
@@ -113,6 +130,15 @@ pub(crate) struct Advice {
     pub(crate) hint: Option<String>,
     #[serde(flatten)]
     pub(crate) cause: Cause,
+    /// Which limit ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["idle", "hard", "command"]))]
+    pub(crate) timeout_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) elapsed_seconds: Option<f64>,
+    /// How far the run came before it was ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) partial_results: Option<PartialResults>,
     /// Suggestions from the errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) suggestions: Vec<String>,
@@ -132,14 +158,17 @@ pub(crate) struct Skill {
 pub(crate) struct Pointer {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    pub(crate) size: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Timing {
     /// When the run started; for a queued task, when it was accepted.
     pub(crate) started_at: Timestamp,
+    /// Absent until the run is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) finished_at: Option<Timestamp>,
+    /// Absent until the run is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) duration_ms: Option<u64>,
 }
 
@@ -148,6 +177,8 @@ impl Report {
         let view = &results.view;
         let evidence = view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
+        let next = Next::beside(results);
+        let (answer, answer_bytes) = agent_answer::parsed(results);
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
@@ -155,26 +186,25 @@ impl Report {
             subagent_thread_id: facts.thread_id.clone(),
             parent_task_id: view.row.parent_task_id.clone(),
             selected_skills: Vec::new(),
-            deliverables: facts.answer.deliverables.clone(),
+            deliverables: Deliverable::all(results, facts),
             open_questions: facts.answer.open_questions.clone(),
             next_actions: facts.answer.next_actions.clone(),
-            artifacts: results.artifacts.iter().map(pointer).collect(),
+            artifacts: worth_opening(results, facts.state),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
                 finished_at: facts.finished_at,
                 duration_ms: facts.duration_ms,
             },
             status: facts.state.in_report(),
-            // S1 has no state for a limit; the text uses the envelope's.
-            state: match facts.state {
-                State::TimedOut => facts.state.in_envelope(),
-                state => state.in_report(),
-            },
+            state: facts.state.in_report(),
             advice: facts.trouble.as_ref().map(|trouble| Advice {
                 code: trouble.code.clone(),
                 retryable: trouble.retryable,
                 hint: trouble.hint(voice),
                 cause: errors.map(Cause::of).unwrap_or_default(),
+                timeout_type: trouble.limit.map(|(limit, _)| limit.as_str()),
+                elapsed_seconds: trouble.limit.map(|(_, elapsed)| seconds(elapsed)),
+                partial_results: results.partial.as_ref().map(PartialResults::of),
                 suggestions: errors
                     .map(|errors| failure_cause::suggestions(errors, trouble.hint(voice).as_deref()))
                     .unwrap_or_default(),
@@ -190,19 +220,56 @@ impl Report {
             tokens: facts.usage.map(Tokens::of),
             output: results.output.as_ref().map(Output::of),
             report_by: facts.reported.then_some("agent"),
-            summary: facts.summary.clone(),
+            summary: agent_answer::summary(results, facts),
+            answer,
+            answer_bytes,
             deduplicated: false,
             wait_exceeded: false,
             notice: None,
-            next: Next::beside(results),
+            calls: next.calls(),
+            next,
+            progress: None,
             so_far: None,
             voice,
         }
     }
 
-    /// For a reply whose structure is an envelope, which has more states.
-    pub(crate) fn in_envelope(self, view: &View) -> Self {
-        Self { state: view.state().in_envelope(), so_far: SoFar::of(view), ..self }
+    /// For a reply whose structure is an envelope, which has more states and the whole answer.
+    pub(crate) fn in_envelope(self, results: &Results) -> Self {
+        let view = &results.view;
+        let (summary, answer) = agent_answer::summary_and_answer(results, &Facts::of(view));
+        let next = self.next.answered();
+        Self {
+            state: view.state().in_envelope(),
+            so_far: SoFar::of(view),
+            summary,
+            answer,
+            calls: next.calls(),
+            next,
+            ..self
+        }
+    }
+
+    /// For a wait result: the files of a run that went well are in its result set.
+    pub(crate) fn beside_wait_meta(self) -> Self {
+        let artifacts =
+            if self.state == State::Completed.in_envelope() { Vec::new() } else { self.artifacts };
+        Self { artifacts, ..self }
+    }
+
+    /// For a caller that waited: with the progress of an unfinished run.
+    pub(crate) fn waited(self, results: &Results, facts: &Facts, now: Timestamp) -> Self {
+        let progress = Progress::so_far(&results.view, facts, now, self.voice);
+        Self { so_far: SoFar::of(&results.view), progress, ..self }
+    }
+
+    /// For a caller that did not wait: an unfinished run has nothing to open yet.
+    pub(crate) fn acknowledging(self, state: State) -> Self {
+        if state.is_final() {
+            return self;
+        }
+        let next = self.next.acknowledging();
+        Self { artifacts: Vec::new(), calls: next.calls(), next, ..self }
     }
 
     /// `; files: 3 changed, +10 -2 lines (git); tests: …`, as far as known; for a working run, `; progress:
@@ -216,14 +283,20 @@ impl Report {
         let unresolved = unresolved.map(|left| format!("; unresolved_error: {}", left.line()));
         [progress, files, tests, unresolved].into_iter().flatten().collect()
     }
-
-    /// The path of the artifact called `name`, if it exists.
-    pub(crate) fn artifact(&self, name: &str) -> Option<&PathBuf> {
-        self.artifacts.iter().find(|artifact| artifact.name == name).map(|artifact| &artifact.path)
-    }
 }
 
-fn pointer(artifact: &Artifact) -> Pointer {
-    let Artifact { name, path, bytes } = artifact;
-    Pointer { name: name.to_string(), path: path.clone(), size: *bytes }
+/// The answer or the output, the transcript, and if something went wrong the errors and the record.
+fn worth_opening(results: &Results, state: State) -> Vec<Pointer> {
+    let wrong = state.is_final() && state != State::Completed;
+    let file = |name: &str| results.artifacts.iter().find(|file| file.name.as_str() == name);
+    let complained =
+        |file: &&Artifact| wrong || results.view.row.agent.abilities().is_command_line() && file.bytes > 0;
+    let names = [
+        file("last_message.json").or_else(|| file("stdout.log")),
+        file("transcript.log"),
+        file("stderr.log").filter(complained),
+        file("result.json").filter(|_| wrong),
+    ];
+    let pointer = |file: &Artifact| Pointer { name: file.name.to_string(), path: file.path.clone() };
+    names.into_iter().flatten().map(pointer).collect()
 }

@@ -4,16 +4,17 @@
 use std::fmt::Write;
 
 use crate::config::TextLimits;
+use crate::failure::Voice;
+use crate::reply::agent_answer::{self, Deliverable};
 use crate::reply::failure_cause::{Place, Unresolved};
 use crate::reply::file_operations::FileOperations;
+use crate::reply::next_steps::next_line;
 use crate::reply::progress_text::SoFar;
 use crate::reply::report::{Advice, Report};
 use crate::reply::text_layout::{Page, Section};
 use crate::text::plain;
 
 const LONGEST_TITLE: usize = 80;
-/// How many of the last files with a command's output to point to.
-const MOST_COMMANDS: usize = 3;
 const BY_AGENT: &str = " (reported by the agent)";
 
 /// The whole text, ending in a newline.
@@ -73,20 +74,28 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     if let Some(tokens) = &report.tokens {
         let _ = writeln!(text, "tokens: {}", tokens.line());
     }
-    let deliverables =
-        report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
+    let deliverables = report.deliverables.iter().map(Deliverable::line).collect();
     list(&mut text, "deliverables", BY_AGENT, deliverables, cuts);
     list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone(), cuts);
     list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone(), cuts);
     list_whole(&mut text, "pointers", pointers(report));
-    list(&mut text, "warnings", "", report.warnings.clone(), cuts);
+    list_any(&mut text, "warnings", &report.warnings, cuts);
     let notice = report.notice.as_ref().map(|notice| format!("notice: {notice}\n")).unwrap_or_default();
-    let next = report.next.actions(report.voice).join("; ");
+    let next = match report.voice {
+        Voice::Shell => format!("next: {}\n", report.next.actions(Voice::Shell).join("; ")),
+        Voice::Tools => next_line(&report.calls),
+    };
     Page {
         before: format!("{tool}\n{text}"),
-        sections: printed(report).into_iter().chain(events).collect(),
-        after: format!("{notice}next: {next}\n"),
+        sections: answered(report).into_iter().chain(printed(report)).chain(events).collect(),
+        after: format!("{notice}{next}"),
     }
+}
+
+/// The agent's whole answer, if the summary is not all of it.
+fn answered(report: &Report) -> Option<Section> {
+    let body = agent_answer::body(report.answer.as_ref()?);
+    Some(Section { title: "answer", body })
 }
 
 /// The run's output in the report.
@@ -173,7 +182,7 @@ fn left(text: &mut String, unresolved: &Unresolved, cuts: TextLimits) {
 }
 
 /// Like [`list`], but writes nothing for an empty list.
-fn list_any(text: &mut String, name: &str, list: &[String], cuts: TextLimits) {
+pub(super) fn list_any(text: &mut String, name: &str, list: &[String], cuts: TextLimits) {
     list_some(text, name, list, 0, cuts);
 }
 
@@ -196,7 +205,7 @@ fn items(text: &mut String, items: &[String], left_out: usize, cuts: TextLimits)
     }
 }
 
-pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
+fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
     if items.is_empty() {
         let _ = writeln!(text, "{name}: (none)");
         return;
@@ -205,38 +214,19 @@ pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String
     self::items(text, &items, 0, cuts);
 }
 
-/// Like [`list`], for lines that are useless when cut.
+/// Like [`list_any`], for lines that are useless when cut.
 fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
-    if items.is_empty() {
-        let _ = writeln!(text, "{name}: (none)");
-        return;
+    if !items.is_empty() {
+        let _ = writeln!(text, "{name}:");
     }
-    let _ = writeln!(text, "{name}:");
     for item in items {
         let _ = writeln!(text, "- {}", plain::line(&item, usize::MAX));
     }
 }
 
-/// Where to read on: the answer or the output, the evidence, and `stderr.log` or `result.json` if something
-/// went wrong.
+/// The files to open, one per line.
 fn pointers(report: &Report) -> Vec<String> {
-    let there = |name: &'static str| Some((name, report.artifact(name)?));
-    let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));
-    let wrong = matches!(report.status, "failed" | "cancelled");
-    let complained = report.artifact("stdout.log").is_some()
-        && report.artifacts.iter().any(|one| one.name == "stderr.log" && one.size > 0);
-    let errors = there("stderr.log").filter(|_| wrong || complained);
-    let trouble = errors.into_iter().chain(there("result.json").filter(|_| wrong));
-    let commands = report.artifacts.iter().filter(|one| one.name.starts_with("command-"));
-    let last = commands.clone().skip(commands.count().saturating_sub(MOST_COMMANDS));
-    let last = last.map(|one| (one.name.as_str(), &one.path));
-    answer
-        .into_iter()
-        .chain(there("evidence.json"))
-        .chain(trouble)
-        .chain(last)
-        .map(|(name, path)| format!("{name}: {}", path.display()))
-        .collect()
+    report.artifacts.iter().map(|one| format!("{}: {}", one.name, one.path.display())).collect()
 }
 
 /// The beginning of a text as one short line.
@@ -272,8 +262,7 @@ pub(crate) fn fence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Voice;
-    use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+    use crate::model::{RunId, TaskId, Timestamp};
     use crate::reply::next_steps::Next;
     use crate::reply::report::{Pointer, Timing};
 
@@ -283,10 +272,14 @@ mod tests {
         let task_id = TaskId::from_random([0; 8]);
         let pointer = |name: &'static str| {
             let (name, path) = (name.into(), format!("/r/{name}").into());
-            Pointer { name, path, size: 1 }
+            Pointer { name, path }
         };
         Report {
             next: Next::started(&task_id),
+            calls: Next::started(&task_id).calls(),
+            progress: None,
+            answer: None,
+            answer_bytes: None,
             task_id,
             run_id: RunId::from_parts("2026-11-15_093000123", [0; 6]),
             run_dir: "/r".into(),
@@ -294,10 +287,14 @@ mod tests {
             parent_task_id: None,
             selected_skills: Vec::new(),
             summary: "Fixed \u{1b}[1mit\u{1b}[0m.\nTwice.".into(),
-            deliverables: vec![Deliverable { path: "a.rs".into(), description: "the fix".into() }],
+            deliverables: vec![Deliverable {
+                path: "a.rs".into(),
+                description: "the fix".into(),
+                missing: true,
+            }],
             open_questions: (1..=7).map(|n| format!("question {n}")).collect(),
             next_actions: Vec::new(),
-            artifacts: vec![pointer("result.json"), pointer("last_message.json"), pointer("stderr.log")],
+            artifacts: vec![pointer("last_message.json"), pointer("transcript.log")],
             timing: Timing {
                 started_at: Timestamp::from_millis(0),
                 finished_at: None,
@@ -341,7 +338,7 @@ mod tests {
         subagent_thread_id: (none)
         summary (reported by the agent): Fixed it. Twice.
         deliverables (reported by the agent):
-        - a.rs: the fix
+        - a.rs: the fix (not on disk)
         open_questions (reported by the agent):
         - question 1
         - question 2
@@ -352,6 +349,7 @@ mod tests {
         next_actions: (none)
         pointers:
         - last_message.json: /r/last_message.json
+        - transcript.log: /r/transcript.log
         warnings:
         - aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa…
         next: `delegator wait T-local-000000000000` waits for its end; `delegator logs -f T-local-000000000000` shows its output; `delegator cancel T-local-000000000000` ends it
@@ -360,7 +358,9 @@ mod tests {
 
     #[test]
     fn a_failed_run_shows_its_error_and_where_to_look() {
+        let pointer = |name: &str| Pointer { name: name.into(), path: format!("/r/{name}").into() };
         let failed = Report {
+            artifacts: vec![pointer("stderr.log"), pointer("result.json")],
             status: "failed",
             state: "failed",
             error: Some("exit code 2".into()),

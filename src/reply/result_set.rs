@@ -7,8 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Voice;
-use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+use crate::model::{State, TaskId, Timestamp};
 use crate::reading::{self, Results};
+use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::changed_files::{ChangedFile, changed_files};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::{Metadata, seconds};
@@ -39,7 +41,6 @@ pub(crate) struct ResultMeta {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskResult {
     task_id: TaskId,
-    run_id: RunId,
     /// The directory with everything that the run produced.
     run_dir: PathBuf,
     #[schemars(extend("enum" = ["pending", "working", "unknown", "completed", "failed", "cancelled", "timeout"]))]
@@ -50,6 +51,12 @@ pub(crate) struct TaskResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     report_by: Option<&'static str>,
+    /// The agent's whole answer, if the summary is not all of it: its text, or parsed if the caller gave a schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Value>,
+    /// The length of an answer to the caller's schema that does not fit here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer_bytes: Option<u64>,
     /// Files that the agent says it created or changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deliverables: Vec<Deliverable>,
@@ -62,23 +69,32 @@ pub(crate) struct TaskResult {
     warnings: Vec<String>,
     /// Seconds that the run took, or has taken so far.
     duration_seconds: f64,
-    /// Absent until the run is finished.
+    /// Absent until the run is finished; a wait result has it in `meta`.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_ts: Option<Timestamp>,
     /// The exit code of the agent's process, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// The run was not finished when the reply was made.
+    /// The wait ended before the run did.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     wait_exceeded: bool,
     /// The run's progress; absent once it is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Progress>,
     metadata: Metadata,
-    /// The files of the run directory.
-    artifacts: Vec<ArtifactRef>,
+    /// The first 20 files of the checkout that the run created or changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<ChangedFile>,
+    /// How many more there are; `file_operations` names them.
+    #[serde(skip_serializing_if = "is_zero")]
+    artifacts_left_out: usize,
+    /// The run's own files, relative to `run_dir`. A wait result has them if the run did not complete.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
     output: Output,
-    events: Events,
+    /// Only in a result set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Events>,
 }
 
 /// One of several tasks, short enough to decide which to read in full.
@@ -133,19 +149,9 @@ impl Brief {
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
             unresolved_error: Unresolved::of(errors, facts.trouble.as_ref())
                 .map(|unresolved| unresolved.line()),
-            wait_exceeded: !facts.state.is_final(),
+            wait_exceeded: !results.view.needs_no_wait(),
         }
     }
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct ArtifactRef {
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = ["file"]))]
-    kind: &'static str,
-    #[serde(rename = "ref")]
-    path: PathBuf,
-    size: u64,
 }
 
 /// What a run printed, as much as fits.
@@ -186,33 +192,49 @@ struct Events {
 impl TaskResult {
     pub(crate) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
         let view = &results.view;
+        let (artifacts, artifacts_left_out) = changed_files(view);
+        let (summary, answer) = agent_answer::summary_and_answer(results, facts);
+        let (_, answer_bytes) = agent_answer::parsed(results);
         Self {
             task_id: view.row.id.clone(),
-            run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
             state: facts.state.in_envelope(),
             report_by: facts.reported.then_some("agent"),
             duration_seconds: seconds(facts.elapsed_ms(now)),
             completed_ts: facts.finished_at,
             exit_code: facts.exit_code,
-            wait_exceeded: !facts.state.is_final(),
+            wait_exceeded: false,
             progress: Progress::so_far(view, facts, now, voice),
             metadata: Metadata::of(results, facts, now, voice),
-            artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
+            artifacts,
+            artifacts_left_out,
+            files: results.artifacts.iter().map(|file| file.name.to_string()).collect(),
             output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),
-            events: Events::of(results, voice),
-            deliverables: facts.answer.deliverables.clone(),
+            events: None,
+            deliverables: Deliverable::all(results, facts),
             open_questions: facts.answer.open_questions.clone(),
             next_actions: facts.answer.next_actions.clone(),
             warnings: facts.warnings.clone(),
-            summary: facts.summary.clone(),
+            summary,
+            answer,
+            answer_bytes,
         }
     }
-}
 
-impl ArtifactRef {
-    fn of(artifact: &reading::Artifact) -> Self {
-        Self { kind: "file", path: artifact.path.clone(), size: artifact.bytes }
+    /// For a caller that waited for it.
+    pub(crate) fn waited(self, results: &Results) -> Self {
+        Self { wait_exceeded: !results.view.needs_no_wait(), ..self }
+    }
+
+    /// Without what `meta` of a wait result says. The files of a run that went well are in its result set.
+    pub(super) fn beside_wait_meta(self) -> Self {
+        let files = if self.state == State::Completed.in_envelope() { Vec::new() } else { self.files };
+        Self { completed_ts: None, exit_code: None, files, ..self }
+    }
+
+    /// For a result set.
+    pub(crate) fn with_events(self, results: &Results, voice: Voice) -> Self {
+        Self { events: Some(Events::of(results, voice)), ..self }
     }
 }
 
@@ -258,4 +280,9 @@ impl Events {
         let count = count.max(items.as_ref().map_or(0, |items| items.len() as u64));
         Self { included: results.events.is_some(), count, reason, items }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

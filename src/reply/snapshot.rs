@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::Voice;
 use crate::model::{AgentName, TaskId, Timestamp};
@@ -13,6 +14,7 @@ use crate::registry::Row;
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::seconds;
+use crate::reply::next_steps::{NextCall, wait_for};
 use crate::reply::progress::Progress;
 use crate::reply::report_text::title;
 use crate::reply::task_facts::is_reported;
@@ -168,6 +170,29 @@ impl SnapshotMeta {
 }
 
 impl StatusSnapshot {
+    /// The most useful call first.
+    pub(crate) fn next(&self) -> Vec<NextCall> {
+        let asks = |one: &&Running| one.progress.as_ref().is_some_and(|now| now.question.is_some());
+        let answer = self.tasks.iter().find(asks).map(|one| {
+            let arguments = json!({ "task_id": one.task_id, "task": "..." });
+            NextCall::new("delegate_resume", arguments, "answers its question")
+        });
+        let running = self.tasks.iter().map(|one| &one.task_id);
+        let open: Vec<&TaskId> = running.chain(self.queue.iter().map(|one| &one.task_id)).collect();
+        let ended = self.recently_completed.iter();
+        let result =
+            ended.clone().find(|one| one.unread).or(ended.clone().next().filter(|_| open.is_empty()));
+        let result = result.map(|one| {
+            NextCall::new("delegate_results", json!({ "task_id": one.task_id }), "shows its result")
+        });
+        let calls = [answer, wait_for(&open), result];
+        let calls: Vec<NextCall> = calls.into_iter().flatten().collect();
+        if calls.is_empty() {
+            return vec![NextCall::new("delegate_run", json!({ "task": "..." }), "starts a task")];
+        }
+        calls
+    }
+
     /// Removes one more task, or returns `false` if too few are left. Queued tasks are removed first.
     pub(crate) fn give_way(&mut self) -> bool {
         let Self { tasks, queue, recently_completed, .. } = self;

@@ -131,7 +131,7 @@ fn summary(view: &View) -> String {
         return result.summary.clone();
     }
     match view.state() {
-        State::Pending => "waiting in the queue".to_owned(),
+        State::Pending => "queued".to_owned(),
         State::Working | State::InputRequired | State::Unconfirmed => {
             view.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| progress.activity.clone())
         }
@@ -168,7 +168,7 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
             message: plain::text(&fault.message),
             hint: fault.hint.clone(),
             limit: None,
-            retryable: !fault.lasts && is_retryable(fault.code),
+            retryable: fault.passes || !fault.lasts && is_retryable(fault.code),
         }),
         Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
             code: FailureCode::Timeout.as_str().to_owned(),

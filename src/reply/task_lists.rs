@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use crate::model::TaskId;
 use crate::reading::Results;
+use crate::reply::event_digest;
+use crate::reply::next_steps::{NextCall, next_line};
 use crate::reply::progress::Progress;
 use crate::reply::report::Report;
 use crate::reply::report_text::{duration, title};
@@ -11,7 +13,7 @@ use crate::reply::snapshot::{SnapshotMeta, StatusSnapshot};
 use crate::reply::text_layout::Section;
 
 /// A snapshot as text, for readers without the structured content.
-pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -> String {
+pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot, next: &[NextCall]) -> String {
     let counts = &data.summary;
     let mut text = format!(
         "{tool}\nstatus: {} running, {} queued, {} recently finished\n",
@@ -91,15 +93,7 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
     if let Some(notice) = &meta.notice {
         let _ = writeln!(text, "notice: {notice}");
     }
-    let next = if counts.running + counts.queued > 0 {
-        "delegate_wait waits for a task to end"
-    } else if counts.recently_completed > 0 {
-        "delegate_results shows a task's result"
-    } else {
-        "delegate_run starts a task"
-    };
-    let _ = writeln!(text, "next: {next}");
-    text
+    text + &next_line(next)
 }
 
 /// A task's id, and the task that it continues.
@@ -140,7 +134,7 @@ fn millis(seconds: f64) -> u64 {
 }
 
 /// The tasks of one wait.
-pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> String {
+pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>, next: &[NextCall]) -> String {
     let done = reports.iter().filter(|one| !matches!(one.state, "working" | "pending" | "unknown")).count();
     let mut text = format!("{tool}\nstatus: {done} of {} done\ntasks:\n", reports.len());
     for one in reports {
@@ -152,17 +146,11 @@ pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> S
     if let Some(notice) = notice {
         let _ = writeln!(text, "notice: {notice}");
     }
-    let next = if done < reports.len() {
-        "delegate_wait again waits for those still running; delegate_results shows one in full"
-    } else {
-        "delegate_results shows one in full"
-    };
-    let _ = writeln!(text, "next: {next}");
-    text
+    text + &next_line(next)
 }
 
-/// The events of the structured reply, as text.
+/// The events of the structured reply, one line each.
 pub(crate) fn events(results: &Results) -> Option<Section> {
-    let body = results.events.as_ref()?.iter().map(|event| format!("{event}\n")).collect();
+    let body = event_digest::lines(results.events.as_ref()?);
     Some(Section { title: "events", body })
 }

@@ -3,9 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::model::{TaskId, Timestamp};
 use crate::reading::{AgentCommand, CommandLife, OpenOutput, OutputSource};
+use crate::reply::next_steps::NextCall;
 use crate::reply::report_text::fence;
 use crate::terminals::{Liveness, RecordingPart, Terminal, TextForm};
 use crate::text::plain;
@@ -111,6 +113,9 @@ pub(crate) struct TerminalOutput {
     pub(crate) terminals: Vec<TerminalMention>,
     /// What can be done now.
     pub(crate) next: String,
+    /// Whether `next` is another call with the cursor.
+    #[serde(skip)]
+    reads_on: bool,
 }
 
 impl TerminalRow {
@@ -212,9 +217,11 @@ impl TerminalOutput {
         // An incomplete character may still be completed while the terminal is live.
         let is_end = !row.live && !piece.more;
         let cursor = format!("b{}", if is_end { piece.total_bytes } else { piece.bytes.end });
+        let (next, reads_on) = next(&row, &piece, mode, &cursor);
         Self {
             mode,
-            next: next(&row, &piece, mode, &cursor),
+            next,
+            reads_on,
             content: piece.text,
             stripped: form == TextForm::Plain,
             start_line: piece.start_line,
@@ -229,6 +236,12 @@ impl TerminalOutput {
                 ..row
             },
         }
+    }
+
+    /// Reads newer or further output, if there may be any.
+    pub(crate) fn calls(&self, tool: &'static str) -> Vec<NextCall> {
+        let arguments = json!({ "terminal_id": self.terminal.terminal_id, "cursor": self.cursor });
+        self.reads_on.then(|| NextCall::new(tool, arguments, "reads on")).into_iter().collect()
     }
 
     /// Without the others: a caller with a cursor knows them.
@@ -285,21 +298,22 @@ impl TerminalOutput {
     }
 }
 
-fn next(row: &TerminalRow, piece: &RecordingPart, mode: &str, cursor: &str) -> String {
+/// What can be done now, and whether that is another call with the cursor.
+fn next(row: &TerminalRow, piece: &RecordingPart, mode: &str, cursor: &str) -> (String, bool) {
     let reads_whole = row.file_path.is_some();
     if piece.cut && mode == "tail" {
         let anywhere = if reads_whole { "; inspect_output with this file_path reads any part" } else { "" };
-        return format!("earlier lines: mode `all` reads from the beginning{anywhere}");
+        return (format!("earlier lines: mode `all` reads from the beginning{anywhere}"), false);
     }
     if piece.more {
-        return format!("there is more: call again with cursor `{cursor}`");
+        return (format!("there is more: call again with cursor `{cursor}`"), true);
     }
     // The output of a run that is a single command arrives while it runs.
     let waits = row.task_id.is_some() && !row.terminal_id.ends_with("/command");
     match (row.live, waits) {
-        (true, true) => "still running: the agent reports its output when it has ended".to_owned(),
-        (true, false) => format!("still live: call again with cursor `{cursor}` for newer output"),
-        (false, _) => "end of the output".to_owned(),
+        (true, true) => ("still running: the agent reports its output when it has ended".to_owned(), false),
+        (true, false) => (format!("still live: call again with cursor `{cursor}` for newer output"), true),
+        (false, _) => ("end of the output".to_owned(), false),
     }
 }
 

@@ -29,8 +29,9 @@ pub(crate) struct WaitMeta {
     /// The time limit of the wait; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     waited_limit_ms: Option<u64>,
-    /// How many tasks are in this reply.
-    count: usize,
+    /// How many tasks are in this reply, if several were waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
     /// Finished runs of this project that nobody has read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) notice: Option<String>,
@@ -64,7 +65,7 @@ impl WaitData {
             duration_ms: None,
             exit_code: None,
             waited_limit_ms,
-            count: waited.len(),
+            count: (waited.len() != 1).then_some(waited.len()),
             notice: None,
         };
         match waited {
@@ -77,7 +78,12 @@ impl WaitData {
                     exit_code: facts.exit_code,
                     ..bare
                 };
-                (meta, WaitData::One(Box::new(TaskResult::of(one, &facts, now, voice))))
+                (
+                    meta,
+                    WaitData::One(Box::new(
+                        TaskResult::of(one, &facts, now, voice).waited(one).beside_wait_meta(),
+                    )),
+                )
             }
             several => {
                 (bare, WaitData::Several { tasks: several.iter().map(|one| Brief::of(one, now)).collect() })

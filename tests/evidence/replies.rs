@@ -17,7 +17,7 @@ fn results_and_waits_name_files_and_lines() {
     let content = |path: &str| {
         let size: u64 = world.shell(&format!("stat -c %s {path}")).trim().parse().unwrap();
         let sum = world.shell(&format!("sha256sum {path} | cut -c-64"));
-        json!({ "path": path, "size": size, "sha256": sum.trim() })
+        json!({ "type": "file", "ref": path, "size": size, "sha256": sum.trim() })
     };
     let expected = json!({
         "modified_files": ["a"],
@@ -28,7 +28,6 @@ fn results_and_waits_name_files_and_lines() {
         "lines_changed": 4,
         "lines_added": 3,
         "lines_removed": 1,
-        "contents": [content("a"), content("kept"), content("new")],
         "source": "git",
         "head": {
             "from": { "branch": "main", "commit": first.trim() },
@@ -39,6 +38,8 @@ fn results_and_waits_name_files_and_lines() {
     for command in ["results", "wait"] {
         let reply = world.env.json(&[command, &done.task_id, "--json"]);
         assert_eq!(reply["data"]["metadata"]["file_operations"], expected, "{command}: {reply:#}");
+        let contents = json!([content("a"), content("kept"), content("new")]);
+        assert_eq!(reply["data"]["artifacts"], contents, "{command}: {reply:#}");
     }
 }
 
@@ -49,7 +50,7 @@ fn a_run_without_changes_says_so_in_numbers() {
     let reply = world.env.json(&["results", &done.task_id, "--json"]);
     let expected = json!({
         "modified_files": [], "added_files": [], "deleted_files": [],
-        "files_changed": 0, "lines_changed": 0, "lines_added": 0, "lines_removed": 0, "source": "git",
+        "files_changed": 0, "lines_changed": 0, "source": "git",
     });
     assert_eq!(reply["data"]["metadata"]["file_operations"], expected);
 }
@@ -84,10 +85,9 @@ fn what_is_not_named_is_counted_and_found_in_the_evidence() {
     let text = world.text(&["results", &done.task_id]);
     assert!(text.contains("\nfiles: 300 changed (300 added), +300 -0 lines (git)\n"), "{text}");
     assert!(text.contains("\n... (+295 more)\n"), "{text}");
-    assert!(
-        text.contains(&format!("\n- evidence.json: {}/evidence.json\n", done.run_dir.display())),
-        "{text}"
-    );
+    let data = &reply["data"];
+    assert_eq!((data["artifacts"].as_array().unwrap().len(), &data["artifacts_left_out"]), (20, &json!(280)));
+    assert!(data["files"].as_array().unwrap().contains(&json!("evidence.json")), "{data:#}");
 }
 
 #[test]
@@ -164,13 +164,11 @@ fn a_wait_for_several_says_of_each_what_became_of_its_files() {
 }
 
 #[test]
-fn a_run_that_was_waited_for_has_the_sizes_of_its_files() {
+fn a_run_that_was_waited_for_names_the_files_worth_opening() {
     let world = World::new(SOME);
     let report = world.env.json(&["run", "--agent", "command", "--wait", "--json", "echo hi"]);
-    let stdout =
-        report["artifacts"].as_array().unwrap().iter().find(|one| one["name"] == "stdout.log").unwrap();
-    assert_eq!(stdout["size"], 3);
-    assert_eq!(stdout.get("sha256"), None, "the run's own files are not hashed");
+    let file = |name: &str| json!({ "name": name, "path": format!("{}/{name}", report["run_dir"].as_str().unwrap()) });
+    assert_eq!(report["artifacts"], json!([file("stdout.log"), file("transcript.log")]));
 }
 
 #[test]

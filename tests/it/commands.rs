@@ -170,7 +170,7 @@ fn results_shows_output_when_asked_and_when_it_failed() {
     check(&env, "results_failed", 1, &["results", &bad]);
     let replay = env.expect(0, &["run", "--agent", "replay", "--wait", "quick"]);
     let events = env.expect(0, &["results", value(&replay.stdout, "task_id"), "--events"]);
-    assert!(events.stdout.contains("\nevents:\n```\n{\"type\":\"thread.started\""), "{}", events.stdout);
+    assert!(events.stdout.contains("\nevents:\n```\nthread.started: "), "{}", events.stdout);
 }
 
 #[test]

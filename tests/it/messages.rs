@@ -107,11 +107,11 @@ fn a_limit_is_told_with_the_option_that_sets_it() {
     let env = TestEnv::new();
     let run = ["run", "--agent", "command", "--wait", "--hard", "0.2", "sleep 60"];
     let text = env.expect(1, &run).stdout;
-    assert!(value(&text, "status").starts_with("timeout ("), "{text}");
+    // The contract of a start has no other word for it.
+    assert!(value(&text, "status").starts_with("failed ("), "{text}");
     assert!(value(&text, "error").starts_with("the hard limit was reached after "), "{text}");
     assert!(value(&text, "hint").contains("`--hard SECONDS`"), "{text}");
     let report = env.json(&[&["--json"][..], &run].concat());
-    // The contract of a start has no other word for it.
     assert_eq!(report["status"], "failed", "{report:#}");
     assert!(report["error_context"]["hint"].as_str().unwrap().contains("`--hard SECONDS`"), "{report:#}");
     let id = report["task_id"].as_str().unwrap();

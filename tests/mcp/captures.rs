@@ -59,7 +59,7 @@ fn a_long_text_is_cut_in_place_and_kept_whole() {
     let mut client = Client::new(&env, Era::Session);
     let reply = results(&mut client, &task);
     let data = &reply["structuredContent"]["data"];
-    let shown = data["summary"].as_str().unwrap();
+    let shown = data["answer"].as_str().unwrap();
     assert!(shown.ends_with('…') && summary.starts_with(shown.trim_end_matches('…')), "{shown}");
     assert!(shown.lines().count() <= 101 && shown.chars().count() <= 5_000);
     let file = data["full_output_file"].as_str().unwrap();
@@ -71,7 +71,7 @@ fn a_long_text_is_cut_in_place_and_kept_whole() {
     );
     assert!(data["message"].as_str().unwrap().contains("inspect_output"));
     let text = reply["content"][0]["text"].as_str().unwrap();
-    let told = format!("\nfull_output_file: {file} (summary: 240 lines, {} bytes)\nnext: ", summary.len());
+    let told = format!("\nfull_output_file: {file} (answer: 240 lines, {} bytes)\nnext: ", summary.len());
     assert!(text.contains(&told), "{text}");
     assert!(reply.to_string().len() < 20_000);
 }
@@ -106,25 +106,37 @@ fn what_a_long_text_is_and_how_it_is_kept_is_told() {
 }
 
 #[test]
-fn a_summary_that_a_line_cuts_is_read_whole_by_what_the_text_names() {
+fn an_answer_that_a_line_cuts_is_whole_below_it() {
     let env = TestEnv::new();
     let summary = "word ".repeat(300);
-    let task = run_that_said(&env, summary.trim_end());
+    let summary = summary.trim_end();
+    let task = run_that_said(&env, summary);
     let mut client = Client::new(&env, Era::Session);
-    let reply = results(&mut client, &task);
-    let text = reply["content"][0]["text"].as_str().unwrap();
-    let call = format!(
-        "inspect_output {{\"task_id\": \"{task}\", \"artifact\": \"result.json\", \"json_path\": \"$.summary\"}}"
-    );
-    assert!(text.contains(&call), "{text}");
-    let ask = json!({ "task_id": task, "artifact": "result.json", "json_path": "$.summary" });
-    let whole = json!(json!(summary.trim_end()).to_string());
-    assert_eq!(client.call("inspect_output", ask).unwrap()["data"]["content"], whole);
+    for tool in ["delegate_results", "delegate_wait"] {
+        let reply = client.result("tools/call", json!({ "name": tool, "arguments": { "task_id": task } }));
+        let data = &reply["structuredContent"]["data"];
+        assert_eq!(data["answer"], summary);
+        assert_eq!(data["summary"].as_str().unwrap().chars().count(), 200);
+        let text = reply["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(&format!("\nanswer:\n```\n{summary}\n```\n")), "{text}");
+    }
+    let told = env.expect(0, &["results", &task]).stdout;
+    assert!(told.contains(summary), "{told}");
+}
+
+#[test]
+fn an_answer_that_no_reply_holds_is_read_whole_by_what_comes_next() {
+    let env = TestEnv::new();
+    let summary = long_summary();
+    let task = run_that_said(&env, &summary);
+    let mut client = Client::new(&env, Era::Session);
+    let next = results(&mut client, &task)["structuredContent"]["next"][0].clone();
+    assert_eq!((&next["tool"], &next["why"]), (&json!("inspect_output"), &json!("reads its whole answer")));
+    let read = client.call("inspect_output", next["arguments"].clone()).unwrap();
+    assert_eq!(read["data"]["content"], json!(json!(summary).to_string()));
     let told = env.expect(0, &["results", &task]).stdout;
     let command = format!("`delegator inspect {task} result.json --json-path '$.summary'`");
     assert!(told.contains(&command), "{told}");
-    let printed = env.expect(0, &["inspect", &task, "result.json", "--json-path", "$.summary"]).stdout;
-    assert_eq!(json!(printed.trim_end()), whole);
 }
 
 #[test]
@@ -147,14 +159,14 @@ fn what_fits_stays_inline_and_the_thresholds_are_the_operators() {
     let task = run_that_said(&env, &summary[..3_000]);
     let mut client = Client::new(&env, Era::Session);
     let data = results(&mut client, &task)["structuredContent"]["data"].clone();
-    assert_eq!((&data["summary"], data.get("full_output_file")), (&json!(&summary[..3_000]), None));
+    assert_eq!((&data["answer"], data.get("full_output_file")), (&json!(&summary[..3_000]), None));
     assert!(!env.home().join("captures").exists());
     for narrow in ["inline_threshold_chars = 1000\n", "inline_threshold_lines = 20\n"] {
         env.configure(narrow);
         let data = results(&mut client, &task)["structuredContent"]["data"].clone();
         let kept = fs::read_to_string(data["full_output_file"].as_str().unwrap()).unwrap();
         assert_eq!(kept, summary[..3_000], "{narrow}");
-        assert!(data["summary"].as_str().unwrap().len() <= 1_100, "{narrow}");
+        assert!(data["answer"].as_str().unwrap().len() <= 1_100, "{narrow}");
     }
 }
 

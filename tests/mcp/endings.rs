@@ -57,9 +57,13 @@ fn what_was_asked_for_has_its_end_and_says_what_is_missing() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Session);
     // The second would have fitted, had the reply been as long as was asked for.
-    for (lines, most) in
-        [(10_000, None), (10_000, Some(16_384)), (10_000, Some(65_536)), (3_400, Some(65_536)), (1_600, None)]
-    {
+    for (lines, most) in [
+        (10_000, None),
+        (10_000, Some(16_384)),
+        (10_000, Some(65_536)),
+        (3_400, Some(65_536)),
+        (1_800, Some(65_536)),
+    ] {
         let task = env.submit(&numbered(lines)).task_id;
         env.await_final(&task);
         for format in ["markdown", "json"] {

@@ -239,13 +239,9 @@ fn the_transcript_is_what_is_inspected_where_no_file_is_named() {
     let data = look(&mut client, json!({ "task_id": task, "mode": "grep", "pattern": "^\\$ make|^\\[exit" }));
     assert_eq!(data["match_count"], 4, "{data:#}");
     let results = client.call("delegate_results", json!({ "task_id": task })).unwrap();
-    let listed: Vec<&str> = results["data"]["artifacts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["ref"].as_str().unwrap())
-        .collect();
-    assert!(listed.iter().any(|path| path.ends_with("/transcript.log")), "{listed:?}");
+    let listed: Vec<&str> =
+        results["data"]["files"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert!(listed.contains(&"transcript.log"), "{listed:?}");
     assert!(!listed.iter().any(|path| path.contains("item_1") || path.contains("evil")), "{listed:?}");
     let (text, _) = client.read(&format!("delegator://tasks/{task}/transcript.log"));
     assert!(text.contains(&format!("$ make all\n{output}[exit 0]\n$ make all\nshort\n")), "{text}");

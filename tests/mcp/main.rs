@@ -37,6 +37,7 @@ mod replies;
 mod secrets;
 mod stream_over_limit;
 mod terminal;
+mod token_cost;
 mod unread;
 mod updates;
 mod watched;

@@ -131,6 +131,7 @@ fn what_is_answered_teaches_nothing() {
     let text = told["result"]["content"][0]["text"].as_str().unwrap();
     let next = format!("delegate_wait {{\"task_id\": \"{task}\"}}");
     assert!(text.contains(&next) && text.contains("the run continues"), "{text}");
-    let structured = told["result"]["structuredContent"].to_string().replace('\\', "");
-    assert!(structured.contains(&next) && structured.contains("the run continues"), "{structured}");
+    let next = &told["result"]["structuredContent"]["next"][0];
+    assert_eq!((&next["tool"], &next["arguments"]), (&json!("delegate_wait"), &json!({ "task_id": task })));
+    assert!(next["why"].as_str().unwrap().contains("the run continues"), "{next}");
 }

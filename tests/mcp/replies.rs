@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::agreement::world_of;
 use crate::client::{Client, Era, told};
 use crate::support::env::TestEnv;
 
@@ -138,4 +139,75 @@ fn a_broken_configuration_keeps_nobody_from_looking_and_ending() {
     let cancelled = client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
     assert_eq!(cancelled["data"]["state"], "cancelled");
     env.expect(0, &["status"]);
+}
+
+#[test]
+fn a_start_that_waited_says_how_far_it_came() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let run = |wait: u64, options: Value| {
+        let mut given = json!({ "agent": "replay", "dedupe": false });
+        given.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        json!({ "task": "fix-test --speed 0.01", "wait_ms": wait, "options": given })
+    };
+    let works = client.call("delegate_run", run(300, json!({}))).unwrap();
+    assert_eq!((&works["status"], &works["wait_exceeded"]), (&json!("working"), &json!(true)));
+    assert!(works["progress"]["current_activity"].is_string(), "{works:#}");
+    assert_eq!(works["next"][0]["tool"], "delegate_wait", "{works:#}");
+    // Nobody waited for this one.
+    let results = client.call("delegate_results", json!({ "task_id": works["task_id"] })).unwrap();
+    assert_eq!(results["data"].get("wait_exceeded"), None, "{results:#}");
+    assert!(results["data"]["progress"].is_object(), "{results:#}");
+    let limited = client.call("delegate_run", run(20_000, json!({ "timeout": { "hard_s": 1 } }))).unwrap();
+    let context = &limited["error_context"];
+    assert_eq!((&limited["status"], &context["timeout_type"]), (&json!("failed"), &json!("hard")));
+    assert!(context["elapsed_seconds"].as_f64().unwrap() >= 1.0, "{context:#}");
+    assert!(context["partial_results"]["last_output"].is_string(), "{context:#}");
+    client.call("delegate_cancel", json!({ "task_id": works["task_id"] })).unwrap();
+}
+
+#[test]
+fn an_answer_to_a_schema_of_the_callers_is_parsed() {
+    let answer = json!({ "summary": "two bugs", "bugs": [{ "line": 3 }, { "line": 7 }] });
+    let env = world_of("codex-cli 0.166.0", &answer);
+    let mut client = Client::new(&env, Era::Session);
+    let options = json!({ "output_schema": { "type": "object" } });
+    let run =
+        json!({ "task": "find bugs", "wait_ms": 20_000, "skip_git_repo_check": true, "options": options });
+    let report = client.call("delegate_run", run).unwrap();
+    assert_eq!((&report["answer"], &report["summary"]), (&answer, &json!("two bugs")), "{report:#}");
+    for tool in ["delegate_results", "delegate_wait"] {
+        let reply = client.call(tool, json!({ "task_id": report["task_id"] })).unwrap();
+        assert_eq!((&reply["data"]["answer"], &reply["data"]["summary"]), (&answer, &json!("two bugs")));
+    }
+    let long = json!({ "bugs": vec!["the same again"; 400] });
+    let env = world_of("codex-cli 0.166.0", &long);
+    let mut client = Client::new(&env, Era::Session);
+    let options = json!({ "output_schema": { "type": "object" } });
+    let run =
+        json!({ "task": "find bugs", "wait_ms": 20_000, "skip_git_repo_check": true, "options": options });
+    let report = client.call("delegate_run", run).unwrap();
+    let results = client.call("delegate_results", json!({ "task_id": report["task_id"] })).unwrap();
+    let data = &results["data"];
+    assert_eq!((data.get("answer"), data["answer_bytes"].as_u64().unwrap() > 4_000), (None, true));
+    assert_eq!(results["next"][0]["tool"], "inspect_output", "{results:#}");
+}
+
+/// A refusal is only on standard error.
+#[test]
+fn a_run_that_its_sandbox_refused_suggests_the_one_that_allows_it() {
+    let answer = json!({ "summary": "s", "deliverables": [], "open_questions": [], "next_actions": [] });
+    for (max, suggested) in [("workspace-write", true), ("read-only", false)] {
+        let env = world_of("codex-cli 0.166.0", &answer);
+        let codex = env.root().join("bin/codex");
+        let refusal = "2026-11-15T07:23:46.9Z ERROR codex_core: error=patch rejected: writing is blocked; no";
+        let script = std::fs::read_to_string(&codex).unwrap();
+        std::fs::write(&codex, script.replace("something on the side", refusal)).unwrap();
+        env.configure(&format!("codex_path = {codex:?}\nmax_sandbox = \"{max}\"\n"));
+        let mut client = Client::new(&env, Era::Session);
+        let run = json!({ "task": "do it", "wait_ms": 20_000, "skip_git_repo_check": true });
+        let report = client.call("delegate_run", run).unwrap();
+        let arguments = json!({ "task_id": report["task_id"], "sandbox": "workspace-write" });
+        assert_eq!(report["next"][0]["arguments"] == arguments, suggested, "{report:#}");
+    }
 }

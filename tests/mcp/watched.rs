@@ -137,11 +137,10 @@ impl World {
         self.ask("resources/read", &json!({ "uri": "delegator://tasks" }));
         self.ask("resources/read", &json!({ "uri": format!("delegator://tasks/{task}") }));
         let results = self.call("delegate_results", &json!({ "task_id": task }));
-        let artifacts = results["structuredContent"]["data"]["artifacts"].as_array().unwrap().clone();
+        let artifacts = results["structuredContent"]["data"]["files"].as_array().unwrap().clone();
         assert!(artifacts.len() > 2, "{results}");
         for artifact in &artifacts {
-            let path = artifact["ref"].as_str().unwrap_or_else(|| panic!("{artifact}"));
-            let artifact = path.rsplit_once('/').map_or(path, |(_, name)| name);
+            let artifact = artifact.as_str().unwrap_or_else(|| panic!("{artifact}"));
             self.ask("resources/read", &json!({ "uri": format!("delegator://tasks/{task}/{artifact}") }));
             self.inspect(&json!({ "task_id": task, "artifact": artifact }));
             for mode in [

@@ -18,11 +18,9 @@ enum Kind {
     LineOrNone,
     /// Like `Line`, marked as written by an agent.
     Summary,
-    /// Up to five lines; `(none)` if empty.
-    List,
-    /// Like `List`, marked as written by an agent.
+    /// Up to five lines, marked as written by an agent; `(none)` if empty.
     Reported,
-    /// Like `List`, without a line if empty.
+    /// Up to five lines; no line if empty.
     ListIfAny,
     /// Suggestions other than the hint and the next call.
     Suggested,
@@ -50,14 +48,16 @@ enum Kind {
     Tests,
     /// One line for each.
     Each,
-    /// Some of the files.
+    /// The files worth opening.
     Files,
+    /// Some of the run's own files.
+    Own,
     /// The state and duration of one task, with remarks.
     State,
     /// The failure, unless it is the summary, and its code.
     Trouble,
     Hint,
-    /// The id of the task, if there is one.
+    /// The proposed calls.
     Next,
     /// The number of tasks by kind.
     Counts,
@@ -73,7 +73,7 @@ enum Kind {
 
 use Kind::{
     Changed, Commands, Commits, Counts, Each, Failed, Files, Hint, Ignored, Kept, Left, Line, LineOrNone,
-    List, ListIfAny, Moved, Next, Refusal, Reported, SoFar, State, Steps, Stock, Suggested, Summary, Tasks,
+    ListIfAny, Moved, Next, Own, Refusal, Reported, SoFar, State, Steps, Stock, Suggested, Summary, Tasks,
     Tests, Tokens, Trouble,
 };
 
@@ -117,10 +117,10 @@ const REPORT: Places = &[
     ("open_questions", Reported, "/open_questions"),
     ("next_actions", Reported, "/next_actions"),
     ("pointers", Files, "/artifacts"),
-    ("warnings", List, "/warnings"),
+    ("warnings", ListIfAny, "/warnings"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
-    ("next", Next, "/task_id"),
+    ("next", Next, "/next"),
 ];
 
 /// One task in an envelope.
@@ -161,11 +161,11 @@ const RESULT: Places = &[
     ("deliverables", Reported, "/deliverables"),
     ("open_questions", Reported, "/open_questions"),
     ("next_actions", Reported, "/next_actions"),
-    ("pointers", Files, "/artifacts"),
-    ("warnings", List, "/warnings"),
+    ("pointers", Own, "/files"),
+    ("warnings", ListIfAny, "/warnings"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
-    ("next", Next, "/task_id"),
+    ("next", Next, "/next"),
 ];
 
 /// An acknowledgement.
@@ -178,10 +178,10 @@ const ACK: Places = &[
     ("queue_position", Line, "/queue_position"),
     ("estimated_start_ms", Line, "/estimated_start_ms"),
     ("expected_duration", Line, "/expected_duration"),
-    ("warnings", List, "/warnings"),
+    ("warnings", ListIfAny, "/warnings"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
-    ("next", Next, "/task_id"),
+    ("next", Next, "/next"),
 ];
 
 const SNAPSHOT: Places = &[
@@ -192,7 +192,7 @@ const SNAPSHOT: Places = &[
     ("warning", Each, "/warnings"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
-    ("next", Next, ""),
+    ("next", Next, "/next"),
 ];
 
 /// Several tasks of a wait.
@@ -201,7 +201,7 @@ const WAITED: Places = &[
     ("tasks", Tasks, "/tasks"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
-    ("next", Next, ""),
+    ("next", Next, "/next"),
 ];
 
 const CANCELLED: Places = &[
@@ -212,7 +212,7 @@ const CANCELLED: Places = &[
     ("message", Line, "/message"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
-    ("next", Next, ""),
+    ("next", Next, "/next"),
 ];
 
 const CLEANED: Places = &[
@@ -225,7 +225,7 @@ const CLEANED: Places = &[
 const ENVIRONMENTS: Places = &[
     ("status", Line, "/status"),
     ("source", Line, "/source"),
-    ("environments", List, "/environments"),
+    ("environments", ListIfAny, "/environments"),
     ("notice", Line, "/notice"),
 ];
 
@@ -263,7 +263,7 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     // The last line is never shortened.
     let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
     same(ends || !known.contains(&"next"), || "its last line does not say what is next".into())?;
-    let facts = Facts { tool, all: &facts, said: &said };
+    let facts = Facts { all: &facts, said: &said };
     for (label, kind, place) in places {
         let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
         // Text that was left out cannot contradict.
@@ -280,12 +280,7 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
 /// What the structured content is about: the path of its facts, and the facts as one object.
 fn stated(content: &Value) -> (Places, Value) {
     if content.get("schema_id").is_none() {
-        let mut facts = content.clone();
-        // The contract has no state for a limit here; the text has one.
-        if facts["status"] == "failed" && facts["error_context"]["code"] == "TIMEOUT" {
-            facts["status"] = "timeout".into();
-        }
-        return (REPORT, facts);
+        return (REPORT, content.clone());
     }
     if content["status"] == "error" {
         return (REFUSED, content["error"].clone());
@@ -346,6 +341,7 @@ fn stated(content: &Value) -> (Places, Value) {
         }
     };
     facts["notice"] = meta["notice"].clone();
+    facts["next"] = content["next"].clone();
     (places, facts)
 }
 
@@ -362,7 +358,6 @@ fn in_order(said: &Said, known: &[&str]) -> Result<(), String> {
 }
 
 struct Facts<'a> {
-    tool: &'a str,
     all: &'a Value,
     said: &'a Said<'a>,
 }
@@ -383,7 +378,6 @@ impl Facts<'_> {
                 same(entry.by_agent == by_agent, || "it does not say the same about who wrote it".into())?;
                 says(entry.value, &fact.map(plain).unwrap_or_default())
             }
-            (List, Some(entry)) => self.list(entry, &texts(fact)),
             (Reported, Some(entry)) => {
                 let facts = texts(fact);
                 same(entry.by_agent != facts.is_empty(), || "it is not marked as the agent's".into())?;
@@ -452,24 +446,32 @@ impl Facts<'_> {
                 same(entries.len() == facts.len() || self.cut(), || format!("{} lines", entries.len()))?;
                 entries.iter().zip(&facts).try_for_each(|(entry, fact)| says(entry.value, fact))
             }
-            (Files, Some(entry)) => entry.items.iter().try_for_each(|item| {
-                let there = |file: &Value| lines::file(file).as_deref() == Some(item);
+            (Files, None) => same(texts(fact).is_empty(), || "they are not in the text".into()),
+            // None of them is worth opening yet.
+            (Own, None) => Ok(()),
+            (Files, Some(entry)) => {
                 let files = fact.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-                same(files.iter().any(there) || self.cut(), || format!("no file is `{item}`"))
-            }),
+                let files: Vec<String> = files.iter().filter_map(lines::file).collect();
+                same(entry.items == files || self.cut(), || format!("they are {files:?}"))
+            }
+            (Own, Some(entry)) => {
+                let dir = plain(&self.all["run_dir"]);
+                let files = texts(fact);
+                let files: Vec<String> = files.iter().map(|name| format!("{name}: {dir}/{name}")).collect();
+                let there = |item: &&str| files.iter().any(|file| file == item);
+                same(entry.items.iter().all(there) || self.cut(), || format!("they are {files:?}"))
+            }
             (State, Some(entry)) => {
-                lines::state(self.tool, entry.value, &plain(fact.unwrap_or(&json!("none"))), self.all)
+                lines::state(entry.value, &plain(fact.unwrap_or(&json!("none"))), self.all)
             }
             (Trouble, None) => same(fact.is_none(), || "it is not in the text".into()),
             (Trouble, Some(entry)) => lines::trouble(entry.value, fact.ok_or("there is none")?, self.all),
             (Hint, None) => {
-                // The first suggestion is a hint, the errors' suggestion, or the next call.
-                let next = self.said.entries.last().map(|entry| entry.value).unwrap_or_default();
+                // The first suggestion is a hint, or the errors' own.
                 let suggested = self.suggested();
-                let fact = fact.map(plain).filter(|fact| {
-                    !next.starts_with(fact.trim_end_matches('…'))
-                        && suggested.first().is_none_or(|first| says(first, fact).is_err())
-                });
+                let fact = fact
+                    .map(plain)
+                    .filter(|fact| suggested.first().is_none_or(|first| says(first, fact).is_err()));
                 same(fact.is_none(), || "it is not in the text".into())
             }
             (Hint, Some(entry)) => says(entry.value, &fact.map(plain).unwrap_or_default()),
@@ -536,26 +538,24 @@ impl Facts<'_> {
         entry.items.iter().zip(facts).try_for_each(|(item, fact)| says(item, fact))
     }
 
-    /// The call that the structured content proposes, if any; in any case about this task.
-    fn next(&self, value: &str, task: Option<&Value>) -> Result<(), String> {
-        let named = value.starts_with("delegate_") || value.starts_with("inspect_output ");
-        same(named, || "it names no tool".into())?;
-        let about = task.and_then(Value::as_str).unwrap_or_default();
-        // There is nothing to read of a run without output.
-        let others = value == "delegate_status {} lists the other tasks";
-        same(value.contains(about) || others, || "it is about another task".into())?;
+    /// The calls that the structured content proposes.
+    fn next(&self, value: &str, calls: Option<&Value>) -> Result<(), String> {
+        let calls = calls.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let stated: Vec<String> = calls.iter().map(lines::call).collect();
+        same((1..=3).contains(&calls.len()), || format!("{} calls are proposed", calls.len()))?;
+        same(value == stated.join("; ") || self.cut(), || format!("proposed is {stated:?}"))?;
+        if let Some(now) = self.all.pointer("/progress/next_actions").filter(|_| !self.cut()) {
+            same(texts(Some(now)) == stated, || format!("the next actions are {now}"))?;
+        }
         let hint = self.said.entries.iter().find(|entry| entry.label == "hint").map(|entry| entry.value);
         let suggested = self.suggested();
-        let with_hint =
-            hint.into_iter().chain(suggested.iter().copied()).chain([value]).collect::<Vec<_>>().join("; ");
-        let shortened = hint.into_iter().chain(suggested).any(|one| one.ends_with('…'));
-        for (place, said) in
-            [("/progress/next_actions", value), ("/metadata/error_context/suggestions", with_hint.as_str())]
+        let shortened = hint.iter().chain(&suggested).any(|one| one.ends_with('…'));
+        let hints = hint.into_iter().chain(suggested).collect::<Vec<_>>().join("; ");
+        if let Some(proposed) =
+            self.all.pointer("/metadata/error_context/suggestions").filter(|_| !self.cut())
         {
-            if let Some(proposed) = self.all.pointer(place).filter(|_| !self.cut()) {
-                let proposed = texts(Some(proposed)).join("; ");
-                same(said == proposed || shortened, || format!("proposed is {proposed}"))?;
-            }
+            let proposed = texts(Some(proposed)).join("; ");
+            same(hints == proposed || shortened, || format!("suggested is {proposed}"))?;
         }
         Ok(())
     }
@@ -605,7 +605,10 @@ fn plain(fact: &Value) -> String {
 fn texts(list: Option<&Value>) -> Vec<String> {
     let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let text = |item: &Value| match (item.get("path"), item.get("line")) {
-        (Some(path), _) => format!("{}: {}", plain(path), plain(&item["description"])),
+        (Some(path), _) => {
+            let missing = if item["missing"] == true { " (not on disk)" } else { "" };
+            format!("{}: {}{missing}", plain(path), plain(&item["description"]))
+        }
         (None, Some(line)) => {
             let column = item.get("column").map(|column| format!(":{column}")).unwrap_or_default();
             format!("{}:{line}{column}", plain(&item["file"]))

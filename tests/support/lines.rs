@@ -6,7 +6,7 @@ use super::facts::{same, says};
 use super::said::Said;
 
 /// `completed (0.4 s, the same request as before)`; for a cancel `cancelled (was working)`.
-pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), String> {
+pub fn state(said: &str, state: &str, facts: &Value) -> Result<(), String> {
     let (name, notes) = match said.split_once(" (") {
         Some((name, notes)) => (name, notes.strip_suffix(')').ok_or("the bracket stays open")?),
         None => (said, ""),
@@ -19,9 +19,7 @@ pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), S
     let odd = [("the wait timed out", "wait_exceeded"), ("the same request as before", "deduplicated")];
     for (note, member) in odd {
         let (told, holds) = (notes.contains(&note), facts[member] == true);
-        // A reader of results has not waited.
-        let silent = member == "wait_exceeded" && tool.ends_with("results");
-        same(told == holds || silent && !told, || format!("`{member}` says otherwise"))?;
+        same(told == holds, || format!("`{member}` says otherwise"))?;
     }
     let took: Vec<&str> =
         notes.into_iter().filter(|note| !odd.iter().any(|(known, _)| known == note)).collect();
@@ -82,7 +80,7 @@ pub fn changed(files: &Value) -> String {
     let number = |name: &str| files[name].as_u64();
     let lines = match (number("lines_added"), number("lines_removed"), number("lines_changed")) {
         (None, None, None) => "lines unknown".to_owned(),
-        (Some(0), Some(0), Some(0)) => "0 lines".to_owned(),
+        (None, None, Some(0)) => "0 lines".to_owned(),
         (Some(added), Some(removed), Some(all)) if added + removed == all => {
             format!("+{added} -{removed} lines")
         }
@@ -225,10 +223,17 @@ pub fn counted(fact: &Value) -> String {
     }
 }
 
-/// The path of a run file as in the text.
+/// A proposed call as in the text.
+pub fn call(call: &Value) -> String {
+    let arguments = call["arguments"].as_object().into_iter().flatten();
+    let arguments: Vec<String> = arguments.map(|(name, value)| format!("\"{name}\": {value}")).collect();
+    let text = |name: &str| call[name].as_str().unwrap_or_default().to_owned();
+    format!("{} {{{}}} {}", text("tool"), arguments.join(", "), text("why"))
+}
+
+/// The name and the path of a run file as in the text.
 pub fn file(file: &Value) -> Option<String> {
-    let path = file["path"].as_str().or(file["ref"].as_str())?;
-    Some(format!("{}: {path}", path.rsplit('/').next()?))
+    Some(format!("{}: {}", file["name"].as_str()?, file["path"].as_str()?))
 }
 
 /// Every object that names a file with content that was left out.
@@ -360,10 +365,14 @@ pub fn output(said: &Said, facts: &Value) -> Result<(), String> {
     let counted = printed["original_size"].is_u64() == (printed["included"] == true);
     same(counted, || format!("its size is {}", printed["original_size"]))?;
     let mut rest = said.output;
-    for name in ["stdout", "stderr", "events", "guide"] {
+    for name in ["answer", "stdout", "stderr", "events", "guide"] {
+        let events = facts["events"]["items"].as_array().map(Vec::as_slice);
         let stated = match name {
-            "events" => facts["events"]["items"].as_array().map(|items| lines_of(items)),
+            "answer" => facts
+                .get("answer")
+                .map(|answer| answer.as_str().map_or_else(|| format!("{answer:#}"), str::to_owned)),
             "guide" => facts["guide"].as_str().map(str::to_owned),
+            "events" => events.map(|_| String::new()),
             stream => facts["output"][stream].as_str().filter(|text| !text.is_empty()).map(str::to_owned),
         };
         let Some(stated) = stated else { continue };
@@ -375,15 +384,26 @@ pub fn output(said: &Said, facts: &Value) -> Result<(), String> {
         // Nothing inside can close it; if the text was shortened, nothing does.
         let end = body.find(&format!("\n{fence}")).unwrap_or(body.len());
         same(end < body.len() || said.cut, || format!("`{name}` stays open"))?;
-        same(body[..end].trim_end() == stated.trim_end(), || format!("`{name}` differs: {stated}"))?;
+        match events.filter(|_| name == "events") {
+            Some(events) => digest(&body[..end], events)?,
+            None => {
+                same(body[..end].trim_end() == stated.trim_end(), || format!("`{name}` differs: {stated}"))?
+            }
+        }
         rest = body[end..].strip_prefix(&format!("\n{fence}")).unwrap_or_default();
         rest = rest.strip_prefix('\n').unwrap_or(rest);
     }
     same(rest.is_empty(), || format!("`{rest}` is only in the text"))
 }
 
-fn lines_of(events: &[Value]) -> String {
-    events.iter().map(|event| format!("{event}\n")).collect()
+/// One line for each event that begins with its type and is no JSON.
+fn digest(shown: &str, events: &[Value]) -> Result<(), String> {
+    let lines: Vec<&str> = shown.lines().collect();
+    same(lines.len() == events.len(), || format!("{} events have {} lines", events.len(), lines.len()))?;
+    lines.iter().zip(events).try_for_each(|(line, event)| {
+        let kind = event["type"].as_str().unwrap_or("event");
+        same(line.starts_with(kind), || format!("`{line}` is not about {kind}"))
+    })
 }
 
 /// One line for each kind of stored output, with totals.

@@ -2,7 +2,7 @@
 
 /// Marks summaries and lists that an agent wrote.
 const BY_AGENT: &str = " (reported by the agent)";
-const OUTPUT: [&str; 4] = ["stdout:", "stderr:", "events:", "guide:"];
+const OUTPUT: [&str; 5] = ["answer:", "stdout:", "stderr:", "events:", "guide:"];
 
 /// A text after the name of its tool.
 #[derive(Debug)]

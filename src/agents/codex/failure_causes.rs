@@ -16,28 +16,35 @@ struct Cause {
     hint: &'static str,
     /// Whether it recurs until somebody changes something.
     lasts: bool,
+    /// Whether the same request may succeed later.
+    passes: bool,
 }
 
+/// What helps if Codex has no valid login.
+pub(super) const LOG_IN_HINT: &str =
+    "run `codex login` in a shell with the same CODEX_HOME, then start the task again";
+
 const WAIT: Cause =
-    passing(FailureCode::RateLimited, "wait until the limit resets, or use another account or model");
+    new(FailureCode::RateLimited, "wait until the limit resets, or use another account or model");
 const PAY: Cause = Cause {
     lasts: true,
-    ..passing(FailureCode::RateLimited, "check the plan and billing of the account that Codex uses")
+    passes: false,
+    ..new(FailureCode::RateLimited, "check the plan and billing of the account that Codex uses")
 };
-const SLOW_DOWN: Cause = passing(FailureCode::RateLimited, "try again later, or with fewer concurrent runs");
-const SHORTEN: Cause =
-    passing(FailureCode::ToolError, "start a new run instead of resuming this thread, or ask for less");
+const SLOW_DOWN: Cause = new(FailureCode::RateLimited, "try again later, or with fewer concurrent runs");
+const SHORTEN: Cause = Cause {
+    passes: false,
+    ..new(FailureCode::ToolError, "start a new run instead of resuming this thread, or ask for less")
+};
 const OVERLOADED: Cause =
-    passing(FailureCode::ToolError, "the model's service is overloaded: resume the thread later");
-const GO_ON: Cause = passing(FailureCode::ToolError, "resume the thread to continue");
-const REACH: Cause = passing(FailureCode::ToolError, "check the network and the model provider's address");
-const LOG_IN: Cause = passing(
-    FailureCode::Auth,
-    "run `codex login`, or pass a key with `--env CODEX_API_KEY` or `options.env_from` (configuration key `env_allow`)",
-);
+    new(FailureCode::ToolError, "the model's service is overloaded: resume the thread later");
+const GO_ON: Cause = new(FailureCode::ToolError, "resume the thread to continue");
+const REACH: Cause =
+    new(FailureCode::ToolError, "check the network and the model provider's address, then try again");
+const LOG_IN: Cause = Cause { passes: false, ..new(FailureCode::Auth, LOG_IN_HINT) };
 
-const fn passing(code: FailureCode, hint: &'static str) -> Cause {
-    Cause { code, hint, lasts: false }
+const fn new(code: FailureCode, hint: &'static str) -> Cause {
+    Cause { code, hint, lasts: false, passes: true }
 }
 
 /// Codes in an error body.
@@ -90,7 +97,9 @@ pub(super) fn fault(message: &str) -> Fault {
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
     match cause {
-        Some(Cause { code, hint, lasts }) => Fault { lasts, ..Fault::new(code, message).hint(hint) },
+        Some(Cause { code, hint, lasts, passes }) => {
+            Fault { lasts, passes, ..Fault::new(code, message).hint(hint) }
+        }
         None => Fault::new(FailureCode::ToolError, message),
     }
 }
@@ -160,7 +169,23 @@ pub(super) fn reduced(message: &str) -> String {
         }
         None => message.to_owned(),
     };
-    cut(&reduced, LONGEST_MESSAGE)
+    cut(&told_once(reduced), LONGEST_MESSAGE)
+}
+
+/// `unexpected status 404 Not Found: 404 Not Found, url: …` without the repetition.
+fn told_once(message: String) -> String {
+    let Some((front, rest)) = message.split_once(": ") else { return message };
+    let Some(status) = front.strip_prefix("unexpected status ") else { return message };
+    let reason = status.split_once(' ').map_or(status, |(_, reason)| reason);
+    let repeats = |again: &str| {
+        let (head, tail) = rest.split_at_checked(again.len())?;
+        (head.eq_ignore_ascii_case(again) && (tail.is_empty() || tail.starts_with([',', '.'])))
+            .then_some(tail)
+    };
+    match repeats(status).or_else(|| repeats(reason)) {
+        Some(tail) => format!("{front}{tail}"),
+        None => message,
+    }
 }
 
 /// The message inside an error body, and the end of the body.
@@ -197,6 +222,22 @@ mod tests {
         let lasts = |message: &str| fault(message).lasts;
         assert!(lasts("Quota exceeded. Check your plan and billing details."));
         assert!(!lasts("exceeded retry limit, last status: 429 Too Many Requests"));
+    }
+
+    #[test]
+    fn what_may_be_tried_again_passes() {
+        for (message, passes) in [
+            ("stream disconnected before completion: boom", true),
+            ("We're currently experiencing high demand", true),
+            ("Connection failed: refused", true),
+            ("exceeded retry limit, last status: 429 Too Many Requests", true),
+            ("Codex ran out of room in the model's context window", false),
+            ("Quota exceeded. Check your plan and billing details.", false),
+            ("unexpected status 401 Unauthorized", false),
+            ("boom", false),
+        ] {
+            assert_eq!(fault(message).passes, passes, "{message}");
+        }
     }
 
     #[test]

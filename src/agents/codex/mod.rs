@@ -29,6 +29,7 @@ pub(super) use reader::CodexReader;
 pub(crate) use rollout::{
     CommandFingerprint, RolloutCommand, RolloutLine, is_older_than, is_rollout_of, rollout_folders,
 };
+pub(crate) use stderr::tells_of_refusal;
 pub(crate) use unreported::{Unreported, UnreportedFinder};
 
 pub(crate) struct Codex;

@@ -1,7 +1,7 @@
 //! Interprets Codex's standard error, for failures that produce no events: runs that never start a
 //! turn, and actions that the sandbox refused.
 
-use crate::agents::codex::failure_causes;
+use crate::agents::codex::failure_causes::{self, LOG_IN_HINT};
 use crate::model::{FailureCode, Fault};
 use crate::text::cut;
 
@@ -19,6 +19,8 @@ const NOISE: &[&str] = &[
 
 /// The thread cannot be resumed.
 const THREAD_GONE: &str = "no rollout found for thread id";
+/// It can be resumed later.
+const THREAD_BUSY: &str = "already has an active writer";
 
 /// A text in the reason, its meaning, and what to try next.
 const REASONS: &[(&str, FailureCode, &str)] = &[
@@ -28,7 +30,7 @@ const REASONS: &[(&str, FailureCode, &str)] = &[
         "the thread is gone or belongs to another CODEX_HOME: start a new run instead of resuming",
     ),
     (
-        "already has an active writer",
+        THREAD_BUSY,
         FailureCode::ToolError,
         "another process is working on this thread: wait for it or cancel it, then resume again",
     ),
@@ -42,7 +44,7 @@ const REASONS: &[(&str, FailureCode, &str)] = &[
         FailureCode::ToolError,
         "shorten the task, or put its details into a file",
     ),
-    ("Not logged in", FailureCode::Auth, "run `codex login`"),
+    ("Not logged in", FailureCode::Auth, LOG_IN_HINT),
     (
         "unexpected argument",
         FailureCode::Spawn,
@@ -75,7 +77,8 @@ pub(super) fn fault(stderr: &str) -> Option<Fault> {
     let known = REASONS.iter().find(|(mark, _, _)| reason.contains(mark));
     Some(match known {
         Some((mark, code, hint)) => {
-            Fault { thread_gone: *mark == THREAD_GONE, ..Fault::new(*code, reason).hint(*hint) }
+            let (thread_gone, passes) = (*mark == THREAD_GONE, *mark == THREAD_BUSY);
+            Fault { thread_gone, passes, ..Fault::new(*code, reason).hint(*hint) }
         }
         None => failure_causes::fault(&reason),
     })
@@ -148,6 +151,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("error=patch rejected: ", "the sandbox refused a patch"),
     ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
 ];
+
+/// Whether a warning says that a sandbox or a policy refused something.
+pub(crate) fn tells_of_refusal(warning: &str) -> bool {
+    REFUSED.iter().any(|(_, what)| what.contains(" refused ") && warning.starts_with(what))
+}
 
 /// Refused actions and patches that did not apply, as warnings. No event reports them.
 #[derive(Debug, Clone, Default)]

@@ -98,7 +98,7 @@ fn signalled(asked: &Expected, seen: &StreamState, signal: i32) -> Fault {
     let fault = Fault::new(FailureCode::ToolError, message);
     // Threads survive a kill and can be resumed.
     match seen.thread.as_ref().or(asked.thread.as_ref()) {
-        Some(_) => fault.hint("resume the thread to continue"),
+        Some(_) => fault.hint("resume the thread to continue").passing(),
         None => fault,
     }
 }

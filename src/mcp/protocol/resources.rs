@@ -24,7 +24,7 @@ use crate::mcp::tools::Format;
 use crate::mcp::tools::{results, status};
 use crate::reading::{self, ResultsRequest};
 use crate::registry::Row;
-use crate::reply::{Budget, Facts, ResultMeta, TaskResult, words};
+use crate::reply::{Budget, Facts, Next, ResultMeta, TaskResult, words};
 use crate::runs::ArtifactName;
 use crate::text::plain;
 
@@ -78,11 +78,14 @@ fn read_at(call: &mut Call, address: Address, uri: &str) -> Result<ReadResourceR
             let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
             let results = tasks::results(&mut call.context, row.id.as_str(), ResultsRequest::default());
             let results = results.map_err(trouble)?;
-            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Tools);
+            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Tools)
+                .with_events(&results, Voice::Tools);
             let reply = call.envelope(ResultMeta { count: 1, notice: None }, data, String::new());
             let mut meta = Map::new();
             meta.insert("delegator/path".into(), json!(results.view.dir.path()));
-            contents(uri, document(reply.map_err(protocol_error)?), JSON, meta)
+            let next = Next::beside(&results).answered().calls();
+            let reply = reply.map_err(protocol_error)?.suggesting(&next);
+            contents(uri, document(reply), JSON, meta)
         }
         (Subject::Task(reference), Some(name)) => {
             let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;

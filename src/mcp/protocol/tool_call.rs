@@ -17,7 +17,7 @@ use crate::mcp::tools::{Tool, field};
 use crate::model::InlineLimits;
 use crate::model::TaskId;
 use crate::reading::{self, View};
-use crate::reply::{Budget, Category, Envelope, Funnel, Page, Stamp};
+use crate::reply::{Budget, Category, Envelope, Funnel, NextCall, Page, Stamp};
 use crate::storage::Captures;
 use crate::submit::{Caller, Client};
 use crate::tasks::NextObservation;
@@ -56,6 +56,14 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// Adds the calls that the text names as `next` to the structure.
+    pub(crate) fn suggesting(mut self, next: &[NextCall]) -> Self {
+        if let (Value::Object(structured), Ok(next)) = (&mut self.structured, serde_json::to_value(next)) {
+            structured.insert("next".into(), next);
+        }
+        self
+    }
+
     /// Chooses the requested text format.
     pub(crate) fn in_format(self, format: Format) -> Self {
         Self { format, ..self }
@@ -95,14 +103,14 @@ impl Call {
         Caller::Client(self.client.clone())
     }
 
-    /// A reply with this envelope and `text`.
+    /// A reply with this envelope and `text`, which suggests nothing.
     pub(crate) fn envelope<M: Serialize, D: Serialize>(
         &self,
         meta: M,
         data: D,
         text: impl Into<Page>,
     ) -> Result<Reply, Failure> {
-        self.reply(&Envelope::ok(stamp(self.tool)?, meta, data), text)
+        self.reply(&Envelope::ok(stamp(self.tool)?, meta, data).suggesting(Vec::new()), text)
     }
 
     /// A reply with this object and `text`.

@@ -62,7 +62,8 @@ fn cancelled(call: &mut Call, given: Map<String, Value>, cancel: Cancel) -> Resu
         cancel(&mut call.context, &ask.task_id, ask.reason.as_deref()).map_err(|error| failure(&error))?;
     let data = Cancellation::of(&cancelled, ask.reason.as_deref());
     let notice = call.notice(std::slice::from_ref(&cancelled.view.row.id));
-    let text = data.text(call.tool.name, notice.as_deref());
+    let next = data.next();
+    let text = data.text(call.tool.name, notice.as_deref(), &next);
     let meta = RegistryMeta { notice, ..RegistryMeta::default() };
-    Ok(call.envelope(meta, data, text)?.in_format(ask.format))
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(ask.format))
 }

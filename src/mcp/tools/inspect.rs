@@ -94,7 +94,7 @@ struct Inspect {
 }
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
-    let inspect: Inspect = arguments(call.tool, given)?;
+    let inspect: Inspect = arguments(call.tool, given.clone())?;
     let of = inspect.of()?;
     let mut ask = inspect
         .question
@@ -115,9 +115,10 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
             ask.room = (ask.room * most / length * 9 / 10).max(LEAST_ROOM);
             continue;
         }
-        let text = data.text(call.tool.name, notice.as_deref());
+        let next = data.next(call.tool.name, &given);
+        let text = data.text(call.tool.name, notice.as_deref(), &next);
         let meta = RegistryMeta { notice, ..RegistryMeta::default() };
-        return Ok(call.envelope(meta, data, text)?.in_format(inspect.format).whole());
+        return Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(inspect.format).whole());
     }
 }
 

@@ -80,11 +80,11 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let notice = call.notice(std::slice::from_ref(&results.view.row.id));
     let now = clock::now();
     let facts = Facts::of(&results.view);
-    let report = Report::of(&results, &facts, now, Voice::Tools).in_envelope(&results.view);
+    let report = Report::of(&results, &facts, now, Voice::Tools).in_envelope(&results);
     let report = Report { notice: notice.clone(), ..report };
     let text = reply::page(call.tool.name, &report, reply::events(&results), call.context.config.cuts());
-    let data = TaskResult::of(&results, &facts, now, Voice::Tools);
+    let data = TaskResult::of(&results, &facts, now, Voice::Tools).with_events(&results, Voice::Tools);
     let meta = ResultMeta { count: 1, notice };
-    let reply = call.envelope(meta, data, text)?.in_format(ask.format);
+    let reply = call.envelope(meta, data, text)?.suggesting(&report.calls).in_format(ask.format);
     Ok(if wanted.output.is_some() || wanted.events { reply.within(Budget::MOST) } else { reply })
 }

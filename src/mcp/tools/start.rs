@@ -245,7 +245,13 @@ impl Start {
     /// The reply: an acknowledgement or, after a wait, the result.
     pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
         let (results, wait_exceeded) = self.watch(call, accepted)?;
-        let report = report(call, accepted, &results, wait_exceeded, clock::now());
+        let now = clock::now();
+        let report = report(call, accepted, &results, wait_exceeded, now);
+        let report = if self.waits() {
+            report.waited(&results, &Facts::of(&results.view), now)
+        } else {
+            report.acknowledging(results.view.state())
+        };
         let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }

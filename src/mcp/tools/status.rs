@@ -68,16 +68,17 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let (meta, mut data) = StatusSnapshot::of(&found, kept, Voice::Tools);
     let mut meta = meta.with_notice(call.notice(&[]));
     let budget = if status.limit.is_some() || status.verbose { Budget::MOST } else { Budget::USUAL };
+    let next = data.next();
     let text = loop {
         meta = meta.of(&data);
-        let text = snapshot(call.tool.name, &meta, &data);
+        let text = snapshot(call.tool.name, &meta, &data, &next);
         // Leave tasks out here, from both the text and the structure.
         let length = length(&text).max(length(&json(&meta)) + length(&json(&data)));
         if length + AROUND <= budget.chars || !data.give_way() {
             break text;
         }
     };
-    Ok(call.envelope(meta, data, text)?.in_format(status.format).within(budget))
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(status.format).within(budget))
 }
 
 fn json(part: &impl Serialize) -> String {

@@ -132,6 +132,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         }
         let text = data.text(call.tool.name, notice.as_deref());
         let meta = RegistryMeta { notice, ..RegistryMeta::default() };
-        return Ok(call.envelope(meta, data, text)?.in_format(look.format).whole());
+        let next = data.calls(call.tool.name);
+        return Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(look.format).whole());
     }
 }

@@ -175,18 +175,23 @@ impl Wait {
         let reports: Vec<Report> = results
             .iter()
             .map(|one| Report {
-                wait_exceeded: !one.view.state().is_final(),
+                wait_exceeded: !one.view.needs_no_wait(),
                 notice: notice.clone(),
-                ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(&one.view)
+                ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools)
+                    .in_envelope(one)
+                    .beside_wait_meta()
             })
             .collect();
-        let text = match reports.as_slice() {
-            [one] => reply::page(call.tool.name, one, None, call.context.config.cuts()),
-            several => reply::reports(call.tool.name, several, notice.as_deref()).into(),
+        let (text, next) = match reports.as_slice() {
+            [one] => (reply::page(call.tool.name, one, None, call.context.config.cuts()), one.calls.clone()),
+            several => {
+                let next = reply::next_of_several(&results);
+                (reply::reports(call.tool.name, several, notice.as_deref(), &next).into(), next)
+            }
         };
         let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
         let meta = meta.with_notice(notice);
         let budget = if results.len() > 1 || wanted.output.is_some() { Budget::MOST } else { Budget::USUAL };
-        Ok(call.envelope(meta, data, text)?.in_format(self.format).within(budget))
+        Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(self.format).within(budget))
     }
 }

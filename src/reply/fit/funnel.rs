@@ -71,7 +71,7 @@ fn names_a_file(structured: &Value) -> bool {
     match structured {
         Value::Object(members) => members.iter().any(|(name, member)| match name.as_str() {
             "full_output_file" => member.is_string(),
-            "artifacts" => member.as_array().is_some_and(|files| !files.is_empty()),
+            "artifacts" | "files" => member.as_array().is_some_and(|files| !files.is_empty()),
             _ => names_a_file(member),
         }),
         Value::Array(items) => items.iter().any(names_a_file),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::reply::fit::budget::{Cut, first, shortened};
 
 /// Lists of names, each with the field that counts the missing ones.
-const COUNTED: [(&[&str], &str); 4] = [
+const COUNTED: [(&[&str], &str); 5] = [
     (
         &[
             "modified_files",
@@ -21,6 +21,7 @@ const COUNTED: [(&[&str], &str); 4] = [
         ],
         "left_out",
     ),
+    (&["artifacts"], "artifacts_left_out"),
     (&["commits"], "commits_left_out"),
     (&["ignored"], "ignored_left_out"),
     (&["failed_tests"], "failed_tests_left_out"),

@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use crate::reply::agent_answer;
+use crate::reply::event_digest;
 use crate::reply::fit::budget::Cut;
 use crate::reply::fit::shorten_stream::ends_of;
 use crate::reply::fit::size_caps::{Caps, cost};
@@ -12,11 +14,14 @@ use crate::reply::fit::size_caps::{Caps, cost};
 /// Where a reply about one run may hold that run.
 const ROOTS: [&str; 3] = ["/data/result", "/data", ""];
 
+const EVENTS: &str = "/events/items";
+
 /// Below the run: the path, which part is kept, and the title in the text.
-const PLACES: [(&str, Keep, Option<&str>); 5] = [
+const PLACES: [(&str, Keep, Option<&str>); 6] = [
+    ("/answer", Keep::Both, Some("answer")),
     ("/output/stdout", Keep::Both, Some("stdout")),
     ("/output/stderr", Keep::Both, Some("stderr")),
-    ("/events/items", Keep::Last, Some("events")),
+    (EVENTS, Keep::Last, Some("events")),
     ("/metadata/error_context/partial_results/last_output", Keep::Last, None),
     ("/metadata/error_context/partial_results/last_events", Keep::Last, None),
 ];
@@ -51,8 +56,8 @@ pub(crate) fn shown_body(structured: &Value, title: &str) -> Option<String> {
     let (place, ..) = PLACES.iter().find(|(_, _, told)| *told == Some(title))?;
     match structured.pointer(&format!("{}{place}", root(structured)?))? {
         Value::String(text) => Some(text.clone()),
-        Value::Array(items) => Some(items.iter().map(|item| format!("{item}\n")).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        Value::Array(items) if *place == EVENTS => Some(event_digest::lines(items)),
+        other => Some(agent_answer::body(other)),
     }
 }
 
@@ -103,7 +108,10 @@ impl Ends {
             if let Some(there) = structured.pointer_mut(&format!("{root}{place}")) {
                 *there = value;
             }
-            if cut && let Some(truncated) = structured.pointer_mut(&format!("{root}/output/truncated")) {
+            if cut
+                && place.starts_with("/output/")
+                && let Some(truncated) = structured.pointer_mut(&format!("{root}/output/truncated"))
+            {
                 *truncated = true.into();
             }
         }
@@ -217,6 +225,7 @@ mod tests {
         json!({ "data": {
             "task_id": "T-local-000000000000",
             "summary": "word ".repeat(words),
+            "answer": streams[1],
             "output": { "truncated": false, "original_size": 7, "stdout": streams[0], "stderr": streams[1] },
             "events": { "count": 900, "items": events },
             "metadata": {

@@ -35,7 +35,7 @@ pub(super) fn resume(call: &mut Call, given: Map<String, Value>) -> Result<Reply
 fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<Reply, Failure> {
     let (results, exceeded) = asked.watch(call, accepted)?;
     let now = clock::now();
-    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results.view);
+    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results);
     let queued = match results.view.state() {
         State::Pending => reading::queued(&call.context, now).map_err(|error| failure(&error))?,
         State::Working
@@ -48,12 +48,14 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     };
     let queued = queued.iter().find(|task| task.row.id == accepted.task_id);
     let cuts = call.context.config.cuts();
+    let report = if asked.waits() { report } else { report.acknowledging(results.view.state()) };
     let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
-    let result =
-        asked.waits().then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools));
+    let result = asked
+        .waits()
+        .then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools).waited(&results));
     let (meta, ack) = Ack::of(accepted, &results.view, queued, result);
     let meta = AckMeta { notice: report.notice, ..meta };
-    let next = report.next.actions(report.voice).join("; ");
+    let next = report.calls;
     let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts).into());
-    Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
+    Ok(call.envelope(meta, ack, text)?.suggesting(&next).in_format(asked.format()))
 }
