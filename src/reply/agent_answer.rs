@@ -1,6 +1,6 @@
 //! The agent's answer in a reply: its summary as one line, the whole of it, and the files that it names.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,6 +10,11 @@ use crate::text::plain;
 
 /// The longest summary of a reply that has the whole answer beside it.
 const LINE: usize = 200;
+
+/// The type of an answer. Some clients complain about a field of any type.
+pub(super) fn schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "object", "array", "number", "boolean", "null"] })
+}
 
 /// A file that the agent says it created or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -2,9 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::environments::{self, Environments};
 use crate::model::Timestamp;
+use crate::reply::next_steps::{NextCall, next_line};
 use crate::reply::registry_info::RegistryMeta;
 use crate::text::plain;
 
@@ -65,8 +67,20 @@ impl EnvironmentList {
         (meta, Self { environments })
     }
 
+    /// A task in the first environment, or how to get one.
+    pub(crate) fn next(&self) -> Vec<NextCall> {
+        vec![match self.environments.first() {
+            Some(first) => NextCall::new(
+                "_codex_cloud_submit",
+                json!({ "env_id": first.id, "task": "..." }),
+                "sends a task to the first one",
+            ),
+            None => NextCall::new("_codex_cloud_github_setup", json!({}), "tells how to set one up"),
+        }]
+    }
+
     /// The whole reply as text.
-    pub(crate) fn page(&self, tool: &str, meta: &RegistryMeta) -> String {
+    pub(crate) fn page(&self, tool: &str, meta: &RegistryMeta, next: &[NextCall]) -> String {
         let line = |one: &Environment| {
             let more =
                 [&one.repository, &one.tech_stack].into_iter().flatten().map(|more| format!(", {more}"));
@@ -76,7 +90,8 @@ impl EnvironmentList {
         let listed = if lines.is_empty() { String::new() } else { format!("environments:\n{lines}") };
         let source = meta.source.as_deref().unwrap_or_default();
         let notice = meta.notice.iter().map(|notice| format!("notice: {notice}\n")).collect::<String>();
-        format!("{tool}\nstatus: {} known\nsource: {source}\n{listed}{notice}", self.environments.len())
+        let known = self.environments.len();
+        format!("{tool}\nstatus: {known} known\nsource: {source}\n{listed}{notice}{}", next_line(next))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
+use crate::reply::next_steps::{NextCall, next_line};
 use crate::reply::registry_info::RegistryMeta;
 use crate::reply::text_layout::{Page, Section};
 use crate::tasks::github_setup;
@@ -40,8 +42,14 @@ impl GitHubSetup {
         (meta, Self { guide: guide.guide, steps, verification_task: guide.verification_task })
     }
 
+    /// The task that shows whether the set-up works.
+    pub(crate) fn next(&self) -> Vec<NextCall> {
+        let arguments = json!({ "task": self.verification_task });
+        vec![NextCall::new("_codex_cloud_submit", arguments, "checks the set-up, once the steps are done")]
+    }
+
     /// The whole reply as text.
-    pub(crate) fn page(&self, tool: &str, meta: &RegistryMeta) -> Page {
+    pub(crate) fn page(&self, tool: &str, meta: &RegistryMeta, next: &[NextCall]) -> Page {
         let of = |name: &str, value: &Option<String>| match value {
             Some(value) => format!("{name}: {value}\n"),
             None => String::new(),
@@ -54,6 +62,6 @@ impl GitHubSetup {
             self.verification_task,
         );
         let guide = Section { title: "guide", body: self.guide.clone() };
-        Page { before: head, sections: vec![guide], after: of("notice", &meta.notice) }
+        Page { before: head, sections: vec![guide], after: of("notice", &meta.notice) + &next_line(next) }
     }
 }

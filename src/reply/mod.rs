@@ -51,7 +51,7 @@ pub(crate) use eta::Eta;
 pub(crate) use execution_ack::{Ack, AckMeta};
 pub(crate) use github_setup::GitHubSetup;
 pub(crate) use inspection::Inspection;
-pub(crate) use next_steps::{Next, NextCall, next_of_several};
+pub(crate) use next_steps::{Next, NextCall, next_line, next_of_several};
 pub(crate) use output_reply::{Log, Stream};
 pub(crate) use pinning::Pinning;
 pub(crate) use progress_text::brief;

@@ -42,6 +42,7 @@ pub(crate) struct Report {
     pub(crate) summary: String,
     /// The answer to the caller's own schema.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "agent_answer::schema")]
     pub(crate) answer: Option<Value>,
     /// The length of that answer, if it does not fit here.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -53,6 +53,7 @@ pub(crate) struct TaskResult {
     report_by: Option<&'static str>,
     /// The agent's whole answer, if the summary is not all of it: its text, or parsed if the caller gave a schema.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "agent_answer::schema")]
     answer: Option<Value>,
     /// The length of an answer to the caller's schema that does not fit here.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -220,6 +220,7 @@ const CLEANED: Places = &[
     ("summary", Line, "/summary"),
     ("storage", Stock, "/storage"),
     ("notice", Line, "/notice"),
+    ("next", Next, "/next"),
 ];
 
 const ENVIRONMENTS: Places = &[
@@ -227,6 +228,7 @@ const ENVIRONMENTS: Places = &[
     ("source", Line, "/source"),
     ("environments", ListIfAny, "/environments"),
     ("notice", Line, "/notice"),
+    ("next", Next, "/next"),
 ];
 
 const GUIDE: Places = &[
@@ -235,6 +237,7 @@ const GUIDE: Places = &[
     ("tech_stack", Line, "/tech_stack"),
     ("verification_task", Line, "/verification_task"),
     ("notice", Line, "/notice"),
+    ("next", Next, "/next"),
 ];
 
 const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::host::clock;
@@ -11,7 +11,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
-use crate::reply::{Category, Cleanup, Envelope, RegistryMeta, advertised};
+use crate::reply::{Category, Cleanup, Envelope, NextCall, RegistryMeta, advertised, next_line};
 use crate::tasks::{self, CleanupRequest};
 
 /// Told, but without effect: age does not decide whether a run is alive.
@@ -57,6 +57,7 @@ struct CleanUp {
 }
 
 fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let mut again = given.clone();
     let asked: CleanUp = arguments(call.tool, given)?;
     let older_than = match asked.old_threshold_hours.map(|hours| Duration::try_from_secs_f64(hours * 3600.0))
     {
@@ -72,9 +73,16 @@ fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure
     let status = if asked.dry_run { "dry run" } else { "done" };
     let text =
         format!("{}\nstatus: {status}\nsummary: {}\n{}", call.tool.name, data.summary, data.storage.text());
+    let next = [if asked.dry_run {
+        again.retain(|name, _| !["dry_run", "dryRun", "format"].contains(&name.as_str()));
+        NextCall::new(call.tool.name, Value::Object(again), "removes them")
+    } else {
+        NextCall::new("delegate_status", json!({}), "lists the tasks that are left")
+    }];
     let notice = call.notice(&[]);
     let text = notice.iter().fold(text, |text, notice| format!("{text}notice: {notice}\n"));
+    let text = text + &next_line(&next);
     let stuck_threshold_seconds = Some(asked.stuck_threshold_seconds.unwrap_or(STUCK_S));
     let meta = RegistryMeta { notice, stuck_threshold_seconds, ..meta };
-    Ok(call.envelope(meta, data, text)?.in_format(asked.format))
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(asked.format))
 }

@@ -57,8 +57,9 @@ fn list(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let known = environments::list(&call.context).map_err(|error| failure(&error))?;
     let (meta, data) = EnvironmentList::of(&known);
     let meta = RegistryMeta { notice: call.notice(&[]), ..meta };
-    let text = data.page(call.tool.name, &meta);
-    Ok(call.envelope(meta, data, text)?.in_format(asked.format))
+    let next = data.next();
+    let text = data.page(call.tool.name, &meta, &next);
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(asked.format))
 }
 
 fn guide(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
@@ -66,6 +67,7 @@ fn guide(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let guide = github_setup::guide(&call.context, asked.repository.as_deref(), asked.tech_stack.as_deref());
     let (meta, data) = GitHubSetup::of(guide.map_err(|error| failure(&error))?);
     let meta = RegistryMeta { notice: call.notice(&[]), ..meta };
-    let text = data.page(call.tool.name, &meta);
-    Ok(call.envelope(meta, data, text)?.in_format(asked.format).whole())
+    let next = data.next();
+    let text = data.page(call.tool.name, &meta, &next);
+    Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(asked.format).whole())
 }
