@@ -134,7 +134,7 @@ fn steps(repository: &GitHubRepository, stack: &TechStack) -> Vec<(&'static str,
             format!(
                 "It runs once in a new container, with internet access:\n\n```bash\nset -euo pipefail\n\
                  git config --global credential.helper store\n\
-                 printf 'https://x-access-token:%s@github.com\\n' \"$GITHUB_TOKEN\" > ~/.git-credentials\n\
+                 echo \"https://x-access-token:$GITHUB_TOKEN@github.com\" > ~/.git-credentials\n\
                  chmod 600 ~/.git-credentials\n\
                  git remote get-url origin > /dev/null 2>&1 || git remote add origin {}.git\n{}\n```",
                 repository.url(),

@@ -545,6 +545,10 @@ fn the_guide_to_github_is_for_the_repository_at_hand() {
     for (step, number) in data["steps"].as_array().unwrap().iter().zip(1..) {
         assert_eq!(step["step"], number);
         assert!(data["guide"].as_str().unwrap().contains(step["instructions"].as_str().unwrap()), "{step}");
+        assert!(
+            !step["instructions"].as_str().unwrap().contains("[redacted"),
+            "a script must stay whole: {step}"
+        );
     }
     let refused = cloud.client.call("_codex_cloud_github_setup", json!({ "repository": "no" })).unwrap_err();
     assert!(refused.contains("owner/name"), "{refused}");
