@@ -54,7 +54,7 @@ fn calls_in(scene: &Scene, wanted: Window) -> Vec<Point> {
     let mut points = phase.points(&["run", "--agent", "command", "--json", "--alias", "none", task]);
     scene.rest();
     // How often these are made depends on other processes.
-    let wavers = |point: &Point| ["fcntl", "pread64", "read"].contains(&point.call.as_str());
+    let wavers = |point: &Point| ["fcntl", "pread64", "read", "statx"].contains(&point.call.as_str());
     points.retain(|point| point.place.process == 0 && !wavers(point));
     let first = |call: &str, text: &str| {
         let is = |point: &Point| point.call.starts_with(call) && point.text.contains(text);
