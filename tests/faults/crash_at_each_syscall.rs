@@ -24,6 +24,10 @@ const TOGETHER: usize = 6;
 /// So many of the calls that are made by chance may never be met again.
 const BY_CHANCE: usize = 5;
 
+/// Calls that change nothing: a crash at one of them leaves what a crash at the call before it leaves. How often
+/// they are made depends on other processes, so a few of them may be missed.
+const READS: [&str; 4] = ["getdents64", "newfstatat", "read", "statx"];
+
 /// What is done, and crashed while it is done.
 pub struct Deed {
     pub what: &'static str,
@@ -81,7 +85,9 @@ impl Deed {
         );
         missed.iter().for_each(|point| println!("{what}: not met again: {point}"));
         shared.phase.close(what);
-        let left_out = missed.iter().filter(|point| runs_with(&point.place) == runs.len()).count();
+        let changes = |point: &&&Point| !READS.contains(&point.call.as_str());
+        let left_out =
+            missed.iter().filter(changes).filter(|point| runs_with(&point.place) == runs.len()).count();
         assert_eq!(left_out, 0, "calls that every run makes were not reached");
         assert!(missed.len() <= BY_CHANCE, "{} calls were not met again", missed.len());
     }

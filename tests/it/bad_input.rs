@@ -146,7 +146,7 @@ fn an_unknown_name_gets_the_nearest_known_one() {
         (
             &["run", "--agent", "zebra", "x"],
             "invalid value `zebra` for `--agent`",
-            "known: codex, command, replay",
+            "known: codex, codex_cloud, command, replay",
         ),
         (&["run", "--sandbox", "readonly", "x"], "invalid value `readonly` for `--sandbox`", "`read-only`"),
         (&["run", "--sandbx", "read-only", "x"], "unknown option `--sandbx`", "did you mean `--sandbox`?"),

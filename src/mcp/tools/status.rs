@@ -73,7 +73,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         meta = meta.of(&data);
         let text = snapshot(call.tool.name, &meta, &data, &next);
         // Leave tasks out here, from both the text and the structure.
-        let length = length(&text).max(length(&json(&meta)) + length(&json(&data)));
+        let length = length(&text).max(length(&json(&meta)) + length(&json(&data)) + length(&json(&next)));
         if length + AROUND <= budget.chars || !data.give_way() {
             break text;
         }
