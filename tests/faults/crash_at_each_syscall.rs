@@ -25,8 +25,9 @@ const TOGETHER: usize = 6;
 const BY_CHANCE: usize = 5;
 
 /// Calls that change nothing: a crash at one of them leaves what a crash at the call before it leaves. How often
-/// they are made depends on other processes, so a few of them may be missed.
-const READS: [&str; 4] = ["getdents64", "newfstatat", "read", "statx"];
+/// they are made depends on how long others hold the database, so one in `QUIET_PART` may never be met again.
+const QUIET: [&str; 6] = ["clock_nanosleep", "getdents64", "getpid", "newfstatat", "read", "statx"];
+const QUIET_PART: usize = 20;
 
 /// What is done, and crashed while it is done.
 pub struct Deed {
@@ -85,11 +86,12 @@ impl Deed {
         );
         missed.iter().for_each(|point| println!("{what}: not met again: {point}"));
         shared.phase.close(what);
-        let changes = |point: &&&Point| !READS.contains(&point.call.as_str());
-        let left_out =
-            missed.iter().filter(changes).filter(|point| runs_with(&point.place) == runs.len()).count();
+        let (quiet, loud): (Vec<&Point>, Vec<&Point>) =
+            missed.into_iter().partition(|point| QUIET.contains(&point.call.as_str()));
+        let left_out = loud.iter().filter(|point| runs_with(&point.place) == runs.len()).count();
         assert_eq!(left_out, 0, "calls that every run makes were not reached");
-        assert!(missed.len() <= BY_CHANCE, "{} calls were not met again", missed.len());
+        assert!(loud.len() <= BY_CHANCE, "{} calls were not met again", loud.len());
+        assert!(quiet.len() <= all / QUIET_PART, "{} of {all} calls were not met again", quiet.len());
     }
 
     fn record(&self, scene: &Scene) -> Calls {
