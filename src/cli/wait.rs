@@ -77,8 +77,8 @@ pub(super) fn until(
     let mut live = Live::new(show, &context.env);
     let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
     live.clear();
-    let waited = waited?;
-    waited.close_in_a_child(context);
+    let mut waited = waited?;
+    waited.leave_open(context);
     Ok(waited)
 }
 
