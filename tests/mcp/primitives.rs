@@ -30,13 +30,13 @@ case "$prompt" in
 esac
 "#;
 
-struct World {
-    env: TestEnv,
-    client: Client,
+pub struct World {
+    pub env: TestEnv,
+    pub client: Client,
 }
 
 impl World {
-    fn new() -> World {
+    pub fn new() -> World {
         let env = TestEnv::new();
         let (side, codex) = (env.side(), env.root().join("bin/codex"));
         let help = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/codex/exec_help.txt");
@@ -87,7 +87,7 @@ impl World {
         id
     }
 
-    fn release(&self) {
+    pub fn release(&self) {
         fs::write(self.env.side().join("go"), "").unwrap();
     }
 }
