@@ -54,7 +54,7 @@ impl Wait {
                 [one] => Next::beside(one).answered().calls(),
                 several => reply::next_of_several(several),
             };
-            call.document_with(meta, data, next)?;
+            call.print(&call.envelope(meta, data)?.suggesting(next));
         } else {
             print::out(&text(call, &results, exceeded, context.config.cuts()));
         }
