@@ -117,6 +117,12 @@ pub(super) fn report(results: &Results) -> Report {
     Report::of(results, &Facts::of(&results.view), clock::now(), Voice::Shell)
 }
 
+/// The same, with the states and the whole answer of an envelope.
+pub(super) fn report_in_envelope(results: &Results) -> Report {
+    let facts = Facts::of(&results.view);
+    Report::of(results, &facts, clock::now(), Voice::Shell).in_envelope(results, &facts)
+}
+
 /// The exit code for a task in `state`.
 pub(super) fn exit_of(state: State) -> Exit {
     match state {

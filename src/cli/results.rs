@@ -50,7 +50,7 @@ impl Results {
         } else {
             print::out(&reply::report(
                 call.tool,
-                &invocation::report(&results).in_envelope(&results),
+                &invocation::report_in_envelope(&results),
                 reply::events(&results),
                 context.config.cuts(),
             ));
