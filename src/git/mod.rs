@@ -57,3 +57,4 @@ pub(crate) use settings::{User, of_system};
 pub(crate) use snapshot::{SnapshotError, TreeBefore};
 pub(crate) use touched_below::{MOST as MOST_TOUCHED, Touched, touched};
 pub(crate) use tree_walk::{PathEntry, Stat, Time, WorkTree};
+pub(crate) use uncommitted::UncommittedError;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::{Context, TaskError};
 use crate::environments::Environments;
-use crate::git::{self, Git, TreeBefore, User};
+use crate::git::{self, Git, SnapshotError, TreeBefore, UncommittedError, User};
 use crate::host::{clock, files, ids};
 use crate::model::{AgentName, WorkKind};
 use crate::submit::resolve::StartRequest;
@@ -96,9 +96,9 @@ fn checked(branch: &str) -> Result<String, TaskError> {
 /// The uncommitted changes of the repository, if there are any.
 fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result<Option<String>, TaskError> {
     let root = git_root.ok_or_else(|| TaskError::OutsideGit(cwd.to_owned()))?;
-    let refused = |why: String| TaskError::NoStartingDiff(why);
+    let refused = |why: String| TaskError::NoStartingDiff { why, git: None };
     let path = context.env.get("PATH");
-    let program = Git::find(path, &[root]).ok_or_else(|| refused(git::SnapshotError::NoGit.to_string()))?;
+    let program = Git::find(path, &[root]).ok_or_else(|| refused(SnapshotError::NoGit.to_string()))?;
     let system = Git::own(path, &[root]).unwrap_or_else(|| program.clone());
     let user = User {
         home: context.env.path("HOME"),
@@ -110,8 +110,16 @@ fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result
     let scratch = diffs.join(ids::secret()?);
     let until = clock::monotonic() + LONGEST_DIFF_TIME;
     let tree = TreeBefore::take(root, &scratch, context.home.root(), program, &user, until);
-    let tree = tree.map_err(|error| refused(error.to_string()))?;
-    let patch = tree.uncommitted(until).map_err(|error| refused(error.to_string()))?;
+    let patch = tree.map_err(Into::into).and_then(|tree| tree.uncommitted(until));
+    let patch = patch.map_err(|error| {
+        let why = error.to_string();
+        let git = if let UncommittedError::Snapshot(SnapshotError::Git(error)) = error {
+            Some(error)
+        } else {
+            None
+        };
+        TaskError::NoStartingDiff { why, git }
+    })?;
     if patch.len() > LARGEST_DIFF {
         return Err(refused(format!("it is {} bytes; the limit is {LARGEST_DIFF}", patch.len())));
     }
