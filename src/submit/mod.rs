@@ -15,3 +15,4 @@ pub(crate) use caller::{Caller, Ceiling, Client};
 pub(crate) use resolve::{ParentTask, RequestedLimits, StartRequest, codex_program};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};
+pub(crate) use write_bounds::directory;
