@@ -16,7 +16,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     let world = World::new("");
     fill(&world);
     let cache = world.scratch("home/skills.cache");
-    let argv = [DELEGATOR, "skills", "--json", "--for", "Repair the queues of topic t4711"];
+    let argv = [DELEGATOR, "skills", "--for", "Repair the queues of topic t4711"];
     let shown = world.output(&argv);
     assert!(shown.contains("subject-4711"), "`delegator skills` does not find the skill: {shown:.2000}");
     let (mut version, mut cold, mut cached) = (Samples::default(), Samples::default(), Samples::default());

@@ -73,7 +73,13 @@ fn scored(skills: &[ScoredSkill]) -> String {
     let row = |scored: &ScoredSkill| {
         let score = scored.score.map_or_else(|| "-".to_owned(), |score| format!("{score:.2}"));
         let path = scored.skill.path.display().to_string();
-        vec![scored.skill.name.clone(), scored.skill.origin.to_owned(), score, scored.matched.join(", "), path]
+        vec![
+            scored.skill.name.clone(),
+            scored.skill.origin.to_owned(),
+            score,
+            scored.matched.join(", "),
+            path,
+        ]
     };
     listed(["NAME", "FROM", "SCORE", "MATCHED WORDS", "PATH"], skills.iter().map(row))
 }

@@ -8,7 +8,9 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     while let Some(at) = rest.find('{') {
         text.push_str(&rest[..at]);
         let inside = &rest[at + 1..];
-        let known = values.iter().find_map(|(name, value)| Some((value, inside.strip_prefix(name)?.strip_prefix('}')?)));
+        let known = values
+            .iter()
+            .find_map(|(name, value)| Some((value, inside.strip_prefix(name)?.strip_prefix('}')?)));
         rest = match known {
             Some((value, after)) => {
                 text.push_str(value);

@@ -4,4 +4,3 @@ mod fill;
 mod render;
 
 pub(crate) use render::{Prompt, render};
-

@@ -92,7 +92,8 @@ pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     let events = ask.events.then(|| last_events(&view.dir.events()));
     let artifacts = artifacts(&view);
     let (answer, missing) = (answer::parsed(&view), answer::missing(&view));
-    let skills = view.dir.read_selected_skills().map(|selection| selection.selected_skills).unwrap_or_default();
+    let skills =
+        view.dir.read_selected_skills().map(|selection| selection.selected_skills).unwrap_or_default();
     Results { view, artifacts, answer, skills, missing, output, events, partial }
 }
 

@@ -8,9 +8,10 @@ use crate::reply::registry_info::RegistryMeta;
 use crate::reply::report::Skill;
 use crate::tasks::skills::FoundSkills;
 
-/// The skills that were found.
+/// The skills that were found, or those that would be chosen for a task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SkillList {
+    /// All of them, unless a task was given.
     pub(crate) skills: Vec<Skill>,
     /// What would be chosen, if a task was given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,8 +49,9 @@ pub(crate) struct ScoredSkill {
 
 impl SkillList {
     pub(crate) fn of(found: &FoundSkills) -> (RegistryMeta, Self) {
-        let skills: Vec<Skill> = found.library.skills.iter().map(|skill| Skill::of(&skill.entry())).collect();
-        let meta = RegistryMeta { count: Some(skills.len()), ..RegistryMeta::default() };
+        let meta = RegistryMeta { count: Some(found.library.skills.len()), ..RegistryMeta::default() };
+        let listed = found.library.skills.iter().filter(|_| found.selection.is_none());
+        let skills = listed.map(|skill| Skill::of(&skill.entry())).collect();
         let scored = |entries: &[SkillEntry]| entries.iter().map(ScoredSkill::of).collect();
         let selection = found.selection.as_ref().map(|selection| SkillChoice {
             mode: selection.mode.as_str(),

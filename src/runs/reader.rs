@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::host::files;
-use crate::model::{KillLevel, Progress, Remote, RemoteRecord, Request, RunResult, Selection, Timestamp, WorkKind};
+use crate::model::{
+    KillLevel, Progress, Remote, RemoteRecord, Request, RunResult, Selection, Timestamp, WorkKind,
+};
 use crate::runs::RunDir;
 
 /// The content of `started.json`, synced to disk before the agent starts. From then on, a run
@@ -93,7 +95,9 @@ impl RunDir {
 
     /// What the agent was told; empty if it takes no prompt.
     pub(crate) fn read_prompt(&self) -> String {
-        files::read(&self.prompt()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        files::read(&self.prompt())
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     }
 
     /// The skills that were chosen, once they are.

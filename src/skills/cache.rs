@@ -28,7 +28,8 @@ impl Stamp {
     pub(super) fn settled(found: &Metadata, now: Timestamp) -> Option<Self> {
         let changed = found.ctime().saturating_mul(1000).saturating_add(found.ctime_nsec() / 1_000_000);
         let settled = now.millis_since(Timestamp::from_millis(changed)) > UNSETTLED_MS;
-        let facts = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()].map(|part| part as u64);
+        let facts =
+            [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()].map(|part| part as u64);
         let all = facts.into_iter().chain([found.dev(), found.ino(), found.size()]);
         settled.then(|| Stamp(all.fold(0, mix)))
     }
@@ -81,7 +82,8 @@ impl Cache {
         let files = other.files.iter().filter(|(path, _)| is_elsewhere(path));
         let room = |held: usize| MOST.saturating_sub(held);
         self.dirs.extend(dirs.take(room(self.dirs.len())).map(|(path, dir)| (path.clone(), dir.clone())));
-        self.files.extend(files.take(room(self.files.len())).map(|(path, file)| (path.clone(), file.clone())));
+        self.files
+            .extend(files.take(room(self.files.len())).map(|(path, file)| (path.clone(), file.clone())));
     }
 
     pub(super) fn store(&self, path: &Path) -> io::Result<()> {

@@ -98,7 +98,8 @@ pub(crate) fn discover(places: &Places, ask: &SkillsRequest, cache: &Path) -> Li
     let roots = Roots::of(places, ask);
     let now = clock::now();
     let mut library = Library::default();
-    let start = |(root, Root { path, .. }): (usize, &Root)| Some(Place { path: path.to_str()?.to_owned(), root });
+    let start =
+        |(root, Root { path, .. }): (usize, &Root)| Some(Place { path: path.to_str()?.to_owned(), root });
     let mut frontier: Vec<Place> = roots.found.iter().enumerate().filter_map(start).collect();
     let mut known: Option<Cache> = None;
     let mut entered = HashSet::new();
@@ -125,7 +126,9 @@ pub(crate) fn discover(places: &Places, ask: &SkillsRequest, cache: &Path) -> Li
                 continue;
             }
             let Looked { stamp, children, has_skill, .. } = looked;
-            let below = children.iter().map(|child| Place { path: format!("{}/{child}", place.path), root: place.root });
+            let below = children
+                .iter()
+                .map(|child| Place { path: format!("{}/{child}", place.path), root: place.root });
             next.extend(below);
             if let Some(stamp) = stamp {
                 fresh.dirs.insert(place.path.clone(), CachedDir { stamp, children, has_skill });
@@ -135,7 +138,10 @@ pub(crate) fn discover(places: &Places, ask: &SkillsRequest, cache: &Path) -> Li
             }
         }
         if entered.len() + next.len() > MOST_DIRS || depth == DEEPEST && !next.is_empty() {
-            library.warn(format!("some directories are too many or too deep to be searched (`{}`)", next[0].path));
+            library.warn(format!(
+                "some directories are too many or too deep to be searched (`{}`)",
+                next[0].path
+            ));
             break;
         }
         frontier = next;
@@ -333,13 +339,21 @@ mod tests {
         let world = World::new();
         world.skill("repo/.codex/skills/broken", b"---\nname: [x\n---\n");
         world.skill("repo/.codex/skills/bytes", b"---\nname: by\xfftes\n---\n\xff\xfe");
-        world.skill("repo/.codex/skills/huge", &[b"---\nname: huge\n---\n", vec![b'x'; 3 << 20].as_slice()].concat());
+        world.skill(
+            "repo/.codex/skills/huge",
+            &[b"---\nname: huge\n---\n", vec![b'x'; 3 << 20].as_slice()].concat(),
+        );
         fs::create_dir_all(world.base.join("repo/.codex/skills/dir/SKILL.md")).unwrap();
         let library = world.discover();
         let names: Vec<&str> = library.skills.iter().map(|skill| skill.name.as_str()).collect();
         assert_eq!(names, ["broken", "by\u{fffd}tes", "huge"]);
         assert_eq!(library.warnings.len(), 2, "{:?}", library.warnings);
-        assert!(library.warnings.iter().any(|warning| warning.contains("broken/SKILL.md`: the front matter is not YAML")));
+        assert!(
+            library
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("broken/SKILL.md`: the front matter is not YAML"))
+        );
         assert!(library.warnings.iter().any(|warning| warning.contains("dir/SKILL.md` cannot be read")));
     }
 
@@ -371,12 +385,14 @@ mod tests {
     fn many_skills_are_cached_until_they_change() {
         let world = World::new();
         for at in 0..WORTH_CACHING + 10 {
-            world.skill(&format!("home/.codex/skills/s{at:03}"), format!("---\nname: n{at:03}\n---\n").as_bytes());
+            world.skill(
+                &format!("home/.codex/skills/s{at:03}"),
+                format!("---\nname: n{at:03}\n---\n").as_bytes(),
+            );
         }
         let cache = world.base.join("cache");
         let first = world.names();
         assert_eq!(first.len(), WORTH_CACHING + 10);
-        assert!(cache.exists());
         // As soon as all files are old enough, all of them are cached.
         let deadline = clock::monotonic() + std::time::Duration::from_secs(20);
         while Cache::load(&cache).files.len() < first.len() {

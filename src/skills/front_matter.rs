@@ -35,7 +35,8 @@ pub(super) fn parse(text: &str) -> (FrontMatter, &str) {
             (FrontMatter { error, ..FrontMatter::default() }, text)
         }
         Split::At { yaml, body } => {
-            let read = read(yaml).unwrap_or_else(|error| FrontMatter { error: Some(error), ..FrontMatter::default() });
+            let read = read(yaml)
+                .unwrap_or_else(|error| FrontMatter { error: Some(error), ..FrontMatter::default() });
             (read, body)
         }
     }
@@ -70,7 +71,8 @@ fn read(yaml: &str) -> Result<FrontMatter, String> {
     let mut key: Option<Cow<'_, str>> = None;
     let mut is_key = true;
     for event in Parser::new_from_str(yaml) {
-        let (event, _) = event.map_err(|error| plain::line(&format!("the front matter is not YAML: {error}"), 200))?;
+        let (event, _) =
+            event.map_err(|error| plain::line(&format!("the front matter is not YAML: {error}"), 200))?;
         match event {
             Event::Scalar(text, ..) if depth == 1 && is_key => key = Some(text),
             Event::Scalar(text, ..) if depth == 1 => match key.take().as_deref() {
@@ -118,7 +120,12 @@ mod tests {
     #[test]
     fn name_and_description_are_read_in_every_style() {
         check("---\nname: a\ndescription: 'x: y'\n---\nbody", Some("a"), Some("x: y"), "body");
-        check("---\r\nname: a\r\ndescription: >\r\n  one\r\n  two\r\n---\r\n", Some("a"), Some("one two"), "");
+        check(
+            "---\r\nname: a\r\ndescription: >\r\n  one\r\n  two\r\n---\r\n",
+            Some("a"),
+            Some("one two"),
+            "",
+        );
         check("\u{feff}---\n{name: a, other: [1, {b: c}], description: d}\n...\n", Some("a"), Some("d"), "");
         check("---\nmetadata:\n  name: inner\n  list: [a, b]\nname: outer\n---\n", Some("outer"), None, "");
         check("---\nbase: &b x\nother: *b\nname: n\n---\n", Some("n"), None, "");
@@ -131,7 +138,13 @@ mod tests {
     #[test]
     fn a_broken_front_matter_is_told() {
         let deep = format!("---\na: {}\n---\n", "[".repeat(5000));
-        for text in ["---\nname: a", "---\nname: [a\n---\n", "---\ndescription: use: this\n---\n", "---\njust words\n---\n", &deep] {
+        for text in [
+            "---\nname: a",
+            "---\nname: [a\n---\n",
+            "---\ndescription: use: this\n---\n",
+            "---\njust words\n---\n",
+            &deep,
+        ] {
             let (read, _) = parse(text);
             assert!(read.error.is_some() && read.name.is_none(), "{text}: {read:?}");
         }

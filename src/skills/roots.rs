@@ -43,9 +43,15 @@ impl Roots {
     pub(super) fn of(places: &Places, ask: &SkillsRequest) -> Self {
         let global = places.global();
         let of_home = places.home.iter().flat_map(|home| IN_PROJECT.map(|below| home.join(below)));
-        let top = places.git_root.as_deref().filter(|root| places.cwd.starts_with(root)).unwrap_or(&places.cwd);
-        let not_of_repo: HashSet<FileId> =
-            global.iter().cloned().chain(of_home).chain(top.ancestors().map(Path::to_owned)).filter_map(|dir| id_of(&dir)).collect();
+        let top =
+            places.git_root.as_deref().filter(|root| places.cwd.starts_with(root)).unwrap_or(&places.cwd);
+        let not_of_repo: HashSet<FileId> = global
+            .iter()
+            .cloned()
+            .chain(of_home)
+            .chain(top.ancestors().map(Path::to_owned))
+            .filter_map(|dir| id_of(&dir))
+            .collect();
         let dirs = places.cwd.ancestors().take_while(|dir| dir.starts_with(top));
         let of_repo = dirs.flat_map(|dir| IN_PROJECT.map(|below| dir.join(below)));
         let is_repos = |dir: &PathBuf| id_of(dir).is_some_and(|id| !not_of_repo.contains(&id));
@@ -82,14 +88,25 @@ mod tests {
 
     fn names(places: &Places, ask: &SkillsRequest, base: &Path) -> Vec<String> {
         let roots = Roots::of(places, ask).found.into_iter();
-        roots.map(|root| format!("{} {}", root.origin.as_str(), root.path.strip_prefix(base).unwrap().display())).collect()
+        roots
+            .map(|root| {
+                format!("{} {}", root.origin.as_str(), root.path.strip_prefix(base).unwrap().display())
+            })
+            .collect()
     }
 
     #[test]
     fn roots_go_up_to_the_git_root_and_then_to_the_home() {
         let temp = tempfile::tempdir().unwrap();
         let base = temp.path().canonicalize().unwrap();
-        for dir in ["home/.codex/skills", "home/.agents/skills", "home/work/.agents/skills", "home/work/repo/.codex/skills", "home/work/repo/a/.agents/skills", "home/work/repo/a/b"] {
+        for dir in [
+            "home/.codex/skills",
+            "home/.agents/skills",
+            "home/work/.agents/skills",
+            "home/work/repo/.codex/skills",
+            "home/work/repo/a/.agents/skills",
+            "home/work/repo/a/b",
+        ] {
             fs::create_dir_all(base.join(dir)).unwrap();
         }
         let mut places = Places {
@@ -98,7 +115,12 @@ mod tests {
             home: Some(base.join("home")),
             codex_home: None,
         };
-        let all = ["repo home/work/repo/a/.agents/skills", "repo home/work/repo/.codex/skills", "global home/.codex/skills", "global home/.agents/skills"];
+        let all = [
+            "repo home/work/repo/a/.agents/skills",
+            "repo home/work/repo/.codex/skills",
+            "global home/.codex/skills",
+            "global home/.agents/skills",
+        ];
         assert_eq!(names(&places, &SkillsRequest::default(), &base), all);
         let ask = SkillsRequest { include_repo: false, ..SkillsRequest::default() };
         assert_eq!(names(&places, &ask, &base), all[2..]);
@@ -109,6 +131,9 @@ mod tests {
         places.git_root = Some(base.join("home"));
         places.codex_home = Some(base.join("elsewhere"));
         let ask = SkillsRequest::default();
-        assert_eq!(names(&places, &ask, &base), ["repo home/work/.agents/skills", "global home/.agents/skills"]);
+        assert_eq!(
+            names(&places, &ask, &base),
+            ["repo home/work/.agents/skills", "global home/.agents/skills"]
+        );
     }
 }

@@ -93,7 +93,8 @@ mod tests {
     #[track_caller]
     fn check(ask: SkillsRequest, task: &str, chosen: &[&str], warnings: usize) -> Selection {
         let selection = select(&library(), &ask, task);
-        let paths: Vec<&str> = selection.selected_skills.iter().map(|skill| skill.path.to_str().unwrap()).collect();
+        let paths: Vec<&str> =
+            selection.selected_skills.iter().map(|skill| skill.path.to_str().unwrap()).collect();
         assert_eq!(paths, chosen, "{selection:?}");
         assert_eq!(selection.warnings.len(), warnings, "{selection:?}");
         selection
@@ -106,7 +107,12 @@ mod tests {
 
     #[test]
     fn a_name_means_the_repositorys_skill_in_any_case() {
-        check(named(&["pdf-FORMS", "charts", " PDF-forms "]), "", &["/repo/PDF-forms/SKILL.md", "/global/charts/SKILL.md"], 0);
+        check(
+            named(&["pdf-FORMS", "charts", " PDF-forms "]),
+            "",
+            &["/repo/PDF-forms/SKILL.md", "/global/charts/SKILL.md"],
+            0,
+        );
         let selection = check(named(&["chart"]), "draw a chart", &[], 1);
         assert_eq!(selection.warnings, ["no skill is named `chart`"]);
         check(named(&[]), "draw a chart", &[], 0);

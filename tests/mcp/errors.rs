@@ -139,12 +139,10 @@ fn what_is_not_enforced_yet_is_named_as_it_was_given() {
     let env = TestEnv::new();
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let options = json!({ "agent": "replay", "dedupe": false });
-    for (given, fields) in [
-        (
-            json!({ "options": { "agent": "replay", "isolation": "worktree", "max_tokens_total": 9 } }),
-            vec!["isolation", "max_tokens_total"],
-        ),
-    ] {
+    for (given, fields) in [(
+        json!({ "options": { "agent": "replay", "isolation": "worktree", "max_tokens_total": 9 } }),
+        vec!["isolation", "max_tokens_total"],
+    )] {
         let mut ask = json!({ "task": "quick --instant", "options": options });
         ask.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
         for tool in ["delegate_run", "_codex_local_run"] {
@@ -162,8 +160,7 @@ fn skills_are_refused_only_where_they_would_be_ignored() {
     let env = TestEnv::new();
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let mut ask = |tool: &str, given: Value| {
-        let mut ask =
-            json!({ "task": "quick --instant", "options": { "agent": "replay", "dedupe": false } });
+        let mut ask = json!({ "task": "quick --instant", "options": { "agent": "replay", "dedupe": false } });
         ask.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
         client.result("tools/call", json!({ "name": tool, "arguments": ask }))
     };
@@ -171,8 +168,16 @@ fn skills_are_refused_only_where_they_would_be_ignored() {
         for (given, code, hint) in [
             (json!({ "skills": ["review"] }), "UNSUPPORTED", "leave out `skills`"),
             (json!({ "skills": ["review"], "skills_mode": "explicit" }), "UNSUPPORTED", "leave out `skills`"),
-            (json!({ "skills": ["review"], "skills_mode": "auto" }), "VALIDATION", "set `skills_mode` to `explicit`"),
-            (json!({ "skills": ["review"], "skills_mode": "none" }), "VALIDATION", "set `skills_mode` to `explicit`"),
+            (
+                json!({ "skills": ["review"], "skills_mode": "auto" }),
+                "VALIDATION",
+                "set `skills_mode` to `explicit`",
+            ),
+            (
+                json!({ "skills": ["review"], "skills_mode": "none" }),
+                "VALIDATION",
+                "set `skills_mode` to `explicit`",
+            ),
             (json!({ "max_skills": 101 }), "VALIDATION", ""),
         ] {
             let told = &ask(tool, given)["structuredContent"]["error"];

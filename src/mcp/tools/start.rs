@@ -72,9 +72,11 @@ pub(crate) const MAX_SKILLS: Field = Field::new(
 )
 .hidden();
 pub(crate) const REPO_SKILLS: Field =
-    Field::new("include_repo_skills", Kind::Flag, "Consider the skills of the repository. Default: true.").hidden();
+    Field::new("include_repo_skills", Kind::Flag, "Consider the skills of the repository. Default: true.")
+        .hidden();
 pub(crate) const GLOBAL_SKILLS: Field =
-    Field::new("include_global_skills", Kind::Flag, "Consider the user's own skills. Default: true.").hidden();
+    Field::new("include_global_skills", Kind::Flag, "Consider the user's own skills. Default: true.")
+        .hidden();
 
 const TIMEOUT: &[Field] = &[
     Field::new("idle_s", Kind::Number, "Seconds without output before the run is stopped. Default: 900."),
