@@ -8,6 +8,7 @@ mod overrides;
 mod protected_paths;
 mod resolve;
 mod resume;
+mod skill_options;
 mod start;
 mod write_bounds;
 
