@@ -20,6 +20,7 @@ pub(crate) fn request() -> Request {
         starting_diff: None,
         job_of: None,
         by_client: false,
+        skills: crate::model::SkillsRequest::default(),
         program: PathBuf::from("/opt/codex"),
         task: "fix the test".to_owned(),
         role: "specialist".to_owned(),

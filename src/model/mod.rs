@@ -14,6 +14,7 @@ mod remote;
 mod request;
 mod result;
 pub(crate) mod schema_expansion;
+mod skills;
 mod state;
 mod time;
 mod usage;
@@ -31,6 +32,7 @@ pub(crate) use progress::{Counters, Eta, POLL_FREQUENCY_MS, Phase, Progress, Run
 pub(crate) use remote::{Remote, RemoteJob, RemoteRecord};
 pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, WorkKind};
 pub(crate) use result::{RunResult, StreamTotals};
+pub(crate) use skills::{Selection, SkillEntry, SkillOrigin, SkillsMode, SkillsRequest};
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;
 pub(crate) use usage::Usage;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::ledger::open_joined;
 use crate::ledger::tail as end_of;
-use crate::model::{FailureCode, State};
+use crate::model::{FailureCode, SkillEntry, State};
 use crate::reading::answer::{self, AgentAnswer};
 use crate::reading::excerpt::Excerpt;
 use crate::reading::failed_output::{FailedCommand, last_failed};
@@ -39,6 +39,8 @@ pub(crate) struct Results {
     pub(crate) artifacts: Vec<Artifact>,
     /// The answer to a caller's own schema.
     pub(crate) answer: Option<AgentAnswer>,
+    /// The skills that the agent was told about.
+    pub(crate) skills: Vec<SkillEntry>,
     /// Whether each deliverable of a finished run is missing.
     pub(crate) missing: Vec<bool>,
     /// Absent if it was not asked for and nothing went wrong.
@@ -90,7 +92,9 @@ pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     let events = ask.events.then(|| last_events(&view.dir.events()));
     let artifacts = artifacts(&view);
     let (answer, missing) = (answer::parsed(&view), answer::missing(&view));
-    Results { view, artifacts, answer, missing, output, events, partial }
+    let skills =
+        view.dir.read_selected_skills().map(|selection| selection.selected_skills).unwrap_or_default();
+    Results { view, artifacts, answer, skills, missing, output, events, partial }
 }
 
 /// The output shown when a run failed and nobody asked for output.

@@ -31,6 +31,8 @@ pub(crate) fn check(ask: &StartRequest, agent: AgentName) -> Result<(), TaskErro
     given().try_for_each(|(name, value)| check_plain(name, value))?;
     check_list("config_overrides", ask.config_overrides.iter().map(String::len))?;
     check_list("env_from", ask.env_from.iter().map(String::len))?;
+    check_list("skills", ask.skills.iter().map(String::len))?;
+    ask.check_skills()?;
     check_list("add_dirs", ask.add_dirs.iter().map(|dir| dir.as_os_str().len()))?;
     match &ask.output_schema {
         Some(schema) => check_length("output_schema", schema.to_string().len(), LARGEST_SCHEMA),
@@ -108,6 +110,9 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
     ];
     if let Some((field, _)) = of_hosted.into_iter().find(|(_, given)| *given && !hosted) {
         return Err(TaskError::Unsupported { agent, field });
+    }
+    if !ask.skills.is_empty() && !abilities.reads_skills {
+        return Err(TaskError::Unsupported { agent, field: "skills" });
     }
     if abilities.takes_prompt() && !hosted {
         return Ok(());

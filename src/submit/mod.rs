@@ -8,6 +8,7 @@ mod overrides;
 mod protected_paths;
 mod resolve;
 mod resume;
+mod skill_options;
 mod start;
 mod write_bounds;
 
@@ -15,3 +16,4 @@ pub(crate) use caller::{Caller, Ceiling, Client};
 pub(crate) use resolve::{ParentTask, RequestedLimits, StartRequest, codex_program};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};
+pub(crate) use write_bounds::directory;

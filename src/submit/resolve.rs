@@ -15,7 +15,9 @@ use crate::execution::schema_check;
 use crate::host::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind};
+use crate::model::{
+    AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, SkillsMode, SkillsRequest, TaskId, WorkKind,
+};
 use crate::reading::enclosing_runs;
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
@@ -43,6 +45,11 @@ pub(crate) struct StartRequest {
     pub(crate) alias: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) env_from: Vec<String>,
+    pub(crate) skills_mode: Option<SkillsMode>,
+    pub(crate) skills: Vec<String>,
+    pub(crate) max_skills: Option<usize>,
+    pub(crate) include_repo_skills: Option<bool>,
+    pub(crate) include_global_skills: Option<bool>,
     #[serde(skip)]
     pub(crate) resume: Option<Resumed>,
     /// Where a service runs it: the id or the label of an environment.
@@ -122,6 +129,8 @@ pub(crate) fn resolve(
         SandboxedBy::Agent | SandboxedBy::Nobody => None,
     };
     let work = agent.abilities().work;
+    // An agent without skills has nothing to choose from.
+    let skills = if agent.abilities().reads_skills { ask.skills() } else { SkillsRequest::default() };
     let request = Request {
         version: Request::VERSION,
         task_id: if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? },
@@ -136,6 +145,7 @@ pub(crate) fn resolve(
         starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
         by_client: matches!(ask.caller, Caller::Client(_)),
+        skills,
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),

@@ -14,4 +14,5 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: &[],
     edits: Edits::Unreported,
     keeps_rollouts: false,
+    reads_skills: false,
 };

@@ -44,6 +44,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"],
     edits: Edits::Reported,
     keeps_rollouts: true,
+    reads_skills: true,
 };
 
 impl Agent for Codex {
