@@ -17,6 +17,7 @@ pub(crate) mod schema_expansion;
 mod state;
 mod time;
 mod usage;
+mod worktree;
 
 pub(crate) use answer::{Answer, Deliverable};
 pub(crate) use command::{CommandSpec, KillLevel, Signal, SignalTarget, Stdin, Stdout, Stop};
@@ -34,3 +35,4 @@ pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;
 pub(crate) use usage::Usage;
+pub(crate) use worktree::{Worktree, WorktreeEnd};

@@ -12,6 +12,6 @@ mod start;
 mod write_bounds;
 
 pub(crate) use caller::{Caller, Ceiling, Client};
-pub(crate) use resolve::{ParentTask, RequestedLimits, StartRequest, codex_program};
+pub(crate) use resolve::{Isolation, ParentTask, RequestedLimits, StartRequest, codex_program};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};

@@ -15,12 +15,13 @@ use crate::execution::schema_check;
 use crate::host::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind};
-use crate::reading::enclosing_runs;
+use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind, Worktree};
+use crate::reading::{enclosing_runs, find};
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
+use crate::worktrees::{self, BranchPoint};
 
 /// What a caller asks for. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -53,6 +54,16 @@ pub(crate) struct StartRequest {
     pub(crate) branch: Option<String>,
     /// Whether a service gets the uncommitted changes of `cwd`.
     pub(crate) starting_diff: bool,
+    #[serde(rename = "isolation")]
+    pub(crate) isolation: Isolation,
+    /// For a worktree: a branch other than the usual one.
+    #[serde(skip)]
+    pub(crate) branch_point: Option<BranchPoint>,
+    /// The worktree of the task that is resumed.
+    #[serde(skip)]
+    pub(crate) worktree: Option<Worktree>,
+    /// A reference to the task that must complete first.
+    pub(crate) after: Option<String>,
     /// Set if a coordinator starts this task as one of its jobs.
     #[serde(skip)]
     pub(crate) job_of: Option<ParentTask>,
@@ -60,6 +71,17 @@ pub(crate) struct StartRequest {
     pub(crate) caller: Caller,
     /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
     pub(crate) dedupe: Option<bool>,
+}
+
+/// Where a run works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Isolation {
+    /// In the directory itself.
+    #[default]
+    None,
+    /// In a worktree of its own.
+    Worktree,
 }
 
 /// The coordinator that starts a job, and the runs around it.
@@ -122,9 +144,19 @@ pub(crate) fn resolve(
         SandboxedBy::Agent | SandboxedBy::Nobody => None,
     };
     let work = agent.abilities().work;
+    let task_id = if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? };
+    let worktree = worktree(context, &ask, hold, &task_id, git_root.as_deref().unwrap_or(&cwd))?;
+    let (cwd, git_root) = match &worktree {
+        Some(worktree) => {
+            let within = cwd.strip_prefix(&worktree.repository).unwrap_or(Path::new(""));
+            (worktree.path.join(within), Some(worktree.path.clone()))
+        }
+        None => (cwd, git_root),
+    };
+    let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
     let request = Request {
         version: Request::VERSION,
-        task_id: if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? },
+        task_id,
         run_id: ids::run_id()?,
         created_at: clock::now(),
         home: Some(home.made_in()),
@@ -135,6 +167,8 @@ pub(crate) fn resolve(
         branch: hosted.branch,
         starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
+        after: after.map(|row| row.id),
+        worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
         program,
         task: ask.task,
@@ -165,6 +199,27 @@ pub(crate) fn resolve(
         user: env.text("USER").map_or_else(|| paths::own_uid().to_string(), str::to_owned),
     };
     Ok((request, environment))
+}
+
+/// The worktree that the run gets, if it asks for one.
+fn worktree(
+    context: &Context,
+    ask: &StartRequest,
+    hold: SandboxedBy,
+    task: &TaskId,
+    root: &Path,
+) -> Result<Option<Worktree>, TaskError> {
+    if ask.isolation == Isolation::None {
+        return Ok(None);
+    }
+    // A client's command is kept from our home, where worktrees are.
+    if hold == SandboxedBy::Jail {
+        return Err(TaskError::Unsupported { agent: AgentName::Command, field: "isolation" });
+    }
+    if let Some(worktree) = &ask.worktree {
+        return Ok(Some(worktree.clone()));
+    }
+    Ok(Some(worktrees::plan(&context.home, root, task, ask.branch_point.as_ref())?))
 }
 
 /// The runs that the task belongs to, if it may be started inside them.
