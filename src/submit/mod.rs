@@ -1,6 +1,7 @@
 //! Turns a request into a durable row in the registry.
 
 mod caller;
+mod check_apply;
 mod hosted;
 mod input_limits;
 pub(crate) mod jail;
@@ -12,6 +13,7 @@ mod start;
 mod write_bounds;
 
 pub(crate) use caller::{Caller, Ceiling, Client};
+pub(crate) use check_apply::check_apply;
 pub(crate) use resolve::{Isolation, ParentTask, RequestedLimits, StartRequest, codex_program};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};
