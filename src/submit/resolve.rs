@@ -19,9 +19,10 @@ use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, Ta
 use crate::reading::{enclosing_runs, find};
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
+use crate::submit::isolation::{Isolation, RunGround};
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
-use crate::worktrees::{self, BranchPoint};
+use crate::worktrees::BranchPoint;
 
 /// What a caller asks for. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -71,17 +72,6 @@ pub(crate) struct StartRequest {
     pub(crate) caller: Caller,
     /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
     pub(crate) dedupe: Option<bool>,
-}
-
-/// Where a run works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Isolation {
-    /// In the directory itself.
-    #[default]
-    None,
-    /// In a worktree of its own.
-    Worktree,
 }
 
 /// The coordinator that starts a job, and the runs around it.
@@ -145,14 +135,7 @@ pub(crate) fn resolve(
     };
     let work = agent.abilities().work;
     let task_id = if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? };
-    let worktree = worktree(context, &ask, hold, &task_id, git_root.as_deref().unwrap_or(&cwd))?;
-    let (cwd, git_root) = match &worktree {
-        Some(worktree) => {
-            let within = cwd.strip_prefix(&worktree.repository).unwrap_or(Path::new(""));
-            (worktree.path.join(within), Some(worktree.path.clone()))
-        }
-        None => (cwd, git_root),
-    };
+    let ground = RunGround::resolve(context, &ask, hold == SandboxedBy::Jail, &task_id, cwd, git_root)?;
     let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
     let request = Request {
         version: Request::VERSION,
@@ -168,13 +151,13 @@ pub(crate) fn resolve(
         starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
         after: after.map(|row| row.id),
-        worktree,
+        worktree: ground.worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),
-        cwd,
-        git_root,
+        cwd: ground.cwd,
+        git_root: ground.git_root,
         sandbox,
         network: ask.network,
         skip_git_repo_check: ask.skip_git_repo_check,
@@ -199,27 +182,6 @@ pub(crate) fn resolve(
         user: env.text("USER").map_or_else(|| paths::own_uid().to_string(), str::to_owned),
     };
     Ok((request, environment))
-}
-
-/// The worktree that the run gets, if it asks for one.
-fn worktree(
-    context: &Context,
-    ask: &StartRequest,
-    hold: SandboxedBy,
-    task: &TaskId,
-    root: &Path,
-) -> Result<Option<Worktree>, TaskError> {
-    if ask.isolation == Isolation::None {
-        return Ok(None);
-    }
-    // A client's command is kept from our home, where worktrees are.
-    if hold == SandboxedBy::Jail {
-        return Err(TaskError::Unsupported { agent: AgentName::Command, field: "isolation" });
-    }
-    if let Some(worktree) = &ask.worktree {
-        return Ok(Some(worktree.clone()));
-    }
-    Ok(Some(worktrees::plan(&context.home, root, task, ask.branch_point.as_ref())?))
 }
 
 /// The runs that the task belongs to, if it may be started inside them.
