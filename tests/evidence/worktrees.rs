@@ -170,8 +170,8 @@ fn the_evidence_is_that_of_the_branch() {
     let task = run(&world, "cd d; echo more >>f; git commit -qam theirs; echo n >n");
     let changes = &task.report["file_operations"];
     assert_eq!(
-        (changes["modified"][0]["path"].as_str(), changes["created"][0]["path"].as_str()),
-        (Some("d/f"), Some("d/n")),
+        (&changes["modified_files"], &changes["added_files"]),
+        (&json!(["d/f"]), &json!(["d/n"])),
         "{changes:#}"
     );
     let log = world.shell(&format!("git log --format='%s %an' {}", task.branch()));
@@ -231,13 +231,15 @@ fn an_agent_that_deletes_what_it_works_in_is_told_of() {
     assert_eq!(files(&json_of(&world, 0, &["apply", &task.id]), "files"), ["added c"]);
     let own = run(
         &world,
-        "rm .git; git init -q .; git config core.fsmonitor \"touch $PWD/sprung\"; git add -A; git commit -qm own; echo w >w",
+        &format!(
+            "rm .git; git init -q .; git add -A; git commit -qm own; echo w >w; git config core.fsmonitor 'touch {}/sprung'",
+            world.env.side().display()
+        ),
     );
     assert_eq!(files(&json_of(&world, 0, &["apply", &own.id]), "files"), ["added w"]);
-    let branch = run(
-        &world,
-        "echo v >v; git checkout -q --detach; git branch -qD \"$(git branch --list 'delegator/T-*' --format '%(refname:short)' --sort=-committerdate --contains HEAD | tail -1)\" || true",
-    );
+    assert!(!world.env.side().join("sprung").exists());
+    let branch = run(&world, "echo v >v; git checkout -q --detach; git branch -qD delegator/$(basename $PWD)");
+    branch.warned("had deleted the branch");
     assert_eq!(files(&json_of(&world, 0, &["apply", &branch.id]), "files"), ["added v"]);
 }
 
