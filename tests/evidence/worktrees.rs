@@ -238,7 +238,8 @@ fn an_agent_that_deletes_what_it_works_in_is_told_of() {
     );
     assert_eq!(files(&json_of(&world, 0, &["apply", &own.id]), "files"), ["added w"]);
     assert!(!world.env.side().join("sprung").exists());
-    let branch = run(&world, "echo v >v; git checkout -q --detach; git branch -qD delegator/$(basename $PWD)");
+    let branch =
+        run(&world, "echo v >v; git checkout -q --detach; git branch -qD delegator/$(basename $PWD)");
     branch.warned("had deleted the branch");
     assert_eq!(files(&json_of(&world, 0, &["apply", &branch.id]), "files"), ["added v"]);
 }

@@ -21,3 +21,4 @@ mod model;
 mod processes;
 mod progress;
 mod resume;
+mod worktrees;
