@@ -65,7 +65,10 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
         changed(&mut text, files, cuts);
     }
     if let Some(worktree) = &report.worktree {
-        let _ = writeln!(text, "worktree: {}", worktree.line());
+        let _ = writeln!(text, "branch: {}", worktree.branch);
+        if let Some(apply) = &worktree.apply {
+            let _ = writeln!(text, "apply: {apply}");
+        }
     }
     if let Some(commands) = &report.commands {
         let _ = writeln!(text, "commands: {}", commands.line());

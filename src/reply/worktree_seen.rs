@@ -11,7 +11,7 @@ use crate::reading::View;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WorktreeSeen {
     /// The branch with the work of the run.
-    branch: String,
+    pub(super) branch: String,
     /// The commit that the branch started from.
     base: String,
     /// The last commit of the branch; absent while the run works, and if it could not be committed.
@@ -22,7 +22,7 @@ pub(crate) struct WorktreeSeen {
     path: Option<PathBuf>,
     /// What brings the changes into the checkout; absent if there is nothing to bring.
     #[serde(skip_serializing_if = "Option::is_none")]
-    apply: Option<String>,
+    pub(super) apply: Option<String>,
 }
 
 impl WorktreeSeen {
@@ -42,16 +42,5 @@ impl WorktreeSeen {
                 Voice::Tools => format!("delegate_apply {{\"task_id\": \"{id}\"}}"),
             }),
         })
-    }
-
-    /// In one line.
-    pub(crate) fn line(&self) -> String {
-        match (&self.apply, &self.path) {
-            (Some(apply), _) => {
-                format!("branch {}; `{apply}` brings the changes into the checkout", self.branch)
-            }
-            (None, Some(_)) => format!("branch {}", self.branch),
-            (None, None) => "no changes".to_owned(),
-        }
     }
 }

@@ -116,7 +116,7 @@ fn its_changes_are_applied_beside_uncommitted_work_or_not_at_all() {
     assert_eq!(fs::read_to_string(work.join("kept.txt")).unwrap(), "one\ntwo\nmine\n");
     fs::write(work.join("kept.txt"), "other\n").unwrap();
     let refused = cloud.env.expect(1, &["apply", id]).stdout;
-    assert!(refused.contains("conflict in kept.txt"), "{refused}");
+    assert!(refused.contains("- kept.txt: "), "{refused}");
     assert!(!work.join("new.txt").exists());
     let refused = cloud.env.expect(2, &["discard", id]).stderr;
     assert!(refused.contains("nothing to"), "{refused}");

@@ -12,7 +12,13 @@ use crate::support::env::{PATIENCE, TestEnv, finish};
 fn shell(env: &TestEnv, dir: &Path, script: &str) -> String {
     let mut command = Command::new("/bin/sh");
     env.settle_in(&mut command);
-    let ran = finish({ command.args(["-ec", script]).current_dir(dir); command }, PATIENCE);
+    let ran = finish(
+        {
+            command.args(["-ec", script]).current_dir(dir);
+            command
+        },
+        PATIENCE,
+    );
     assert_eq!(ran.code, Some(0), "{script}: {}{}", ran.stdout, ran.stderr);
     ran.stdout
 }
@@ -29,7 +35,11 @@ fn changes_are_tried_applied_and_refused_with_their_files() {
     let mut client = Client::in_directory(&env, &env.work(), Era::Session);
     let ask = |dry_run: bool| json!({ "task_id": ran.task_id, "dry_run": dry_run });
     let tried = client.call("delegate_apply", ask(true)).unwrap();
-    assert_eq!((&tried["data"]["applied"], &tried["data"]["dry_run"]), (&json!(false), &json!(true)), "{tried:#}");
+    assert_eq!(
+        (&tried["data"]["applied"], &tried["data"]["dry_run"]),
+        (&json!(false), &json!(true)),
+        "{tried:#}"
+    );
     assert_eq!(shell(&env, &env.work(), "git status --short"), "");
     assert_eq!(tried["suggested_next"][0]["tool"], "delegate_apply", "{tried:#}");
 
@@ -56,7 +66,11 @@ fn a_client_of_another_project_or_one_that_may_only_read_applies_nothing() {
     let refused = Client::in_directory(&env, &other, Era::Session).call("delegate_apply", ask()).unwrap_err();
     assert!(refused.contains("outside this client's project"), "{refused}");
     env.configure("max_sandbox = \"read-only\"\n");
-    let refused = Client::in_directory(&env, &env.work(), Era::Session).call("delegate_apply", ask()).unwrap_err();
-    assert!(refused.contains("`workspace-write` is more than this machine's configuration allows"), "{refused}");
+    let refused =
+        Client::in_directory(&env, &env.work(), Era::Session).call("delegate_apply", ask()).unwrap_err();
+    assert!(
+        refused.contains("`workspace-write` is more than this machine's configuration allows"),
+        "{refused}"
+    );
     assert!(!env.work().join("new").exists());
 }
