@@ -31,6 +31,7 @@ mod execution;
 mod reading;
 mod submit;
 mod tasks;
+mod worktrees;
 
 mod autopilot;
 

@@ -18,6 +18,7 @@ mod skills;
 mod state;
 mod time;
 mod usage;
+mod worktree;
 
 pub(crate) use answer::{Answer, Deliverable};
 pub(crate) use command::{CommandSpec, KillLevel, Signal, SignalTarget, Stdin, Stdout, Stop};
@@ -36,3 +37,4 @@ pub(crate) use skills::{Selection, SkillEntry, SkillOrigin, SkillsMode, SkillsRe
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;
 pub(crate) use usage::Usage;
+pub(crate) use worktree::{Worktree, WorktreeEnd};

@@ -4,6 +4,7 @@
 //! Nothing here reads a file, the clock or the environment, and nothing prints.
 
 mod agent_answer;
+mod apply;
 mod changed_files;
 mod command_counts;
 mod diagnosis;
@@ -42,7 +43,9 @@ mod test_results;
 mod text_layout;
 mod token_usage;
 mod wait_result;
+mod worktree_seen;
 
+pub(crate) use crate::reply::apply::{Application, ApplyStep, Diff, Discard};
 pub(crate) use crate::reply::fit::budget::Budget;
 pub(crate) use crate::reply::fit::funnel::{Funnel, line, words};
 pub(crate) use diagnosis::{Diagnosis, Keys, Rebuilt};

@@ -64,6 +64,12 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     if let Some(files) = &report.files {
         changed(&mut text, files, cuts);
     }
+    if let Some(worktree) = &report.worktree {
+        let _ = writeln!(text, "branch: {}", worktree.branch);
+        if let Some(apply) = &worktree.apply {
+            let _ = writeln!(text, "apply: {apply}");
+        }
+    }
     if let Some(commands) = &report.commands {
         let _ = writeln!(text, "commands: {}", commands.line());
     }
@@ -289,6 +295,7 @@ mod tests {
             run_dir: "/r".into(),
             subagent_thread_id: None,
             parent_task_id: None,
+            worktree: None,
             selected_skills: Vec::new(),
             summary: "Fixed \u{1b}[1mit\u{1b}[0m.\nTwice.".into(),
             deliverables: vec![Deliverable {

@@ -1,8 +1,10 @@
 //! Turns a request into a durable row in the registry.
 
 mod caller;
+mod check_apply;
 mod hosted;
 mod input_limits;
+mod isolation;
 pub(crate) mod jail;
 mod overrides;
 mod protected_paths;
@@ -13,6 +15,8 @@ mod start;
 mod write_bounds;
 
 pub(crate) use caller::{Caller, Ceiling, Client};
+pub(crate) use check_apply::check_apply;
+pub(crate) use isolation::Isolation;
 pub(crate) use resolve::{ParentTask, RequestedLimits, StartRequest, codex_program};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};

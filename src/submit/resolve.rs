@@ -17,12 +17,15 @@ use crate::host::paths;
 use crate::host::{clock, ids};
 use crate::model::{
     AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, SkillsMode, SkillsRequest, TaskId, WorkKind,
+    Worktree,
 };
-use crate::reading::enclosing_runs;
+use crate::reading::{enclosing_runs, find};
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
+use crate::submit::isolation::{Isolation, RunGround};
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
+use crate::worktrees::BranchPoint;
 
 /// What a caller asks for. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -60,6 +63,16 @@ pub(crate) struct StartRequest {
     pub(crate) branch: Option<String>,
     /// Whether a service gets the uncommitted changes of `cwd`.
     pub(crate) starting_diff: bool,
+    #[serde(rename = "isolation")]
+    pub(crate) isolation: Isolation,
+    /// For a worktree: a branch other than the usual one.
+    #[serde(skip)]
+    pub(crate) branch_point: Option<BranchPoint>,
+    /// The worktree of the task that is resumed.
+    #[serde(skip)]
+    pub(crate) worktree: Option<Worktree>,
+    /// A reference to the task that must complete first.
+    pub(crate) after: Option<String>,
     /// Set if a coordinator starts this task as one of its jobs.
     #[serde(skip)]
     pub(crate) job_of: Option<ParentTask>,
@@ -131,9 +144,12 @@ pub(crate) fn resolve(
     let work = agent.abilities().work;
     // An agent without skills has nothing to choose from.
     let skills = if agent.abilities().reads_skills { ask.skills() } else { SkillsRequest::default() };
+    let task_id = if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? };
+    let ground = RunGround::resolve(context, &ask, hold == SandboxedBy::Jail, &task_id, cwd, git_root)?;
+    let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
     let request = Request {
         version: Request::VERSION,
-        task_id: if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? },
+        task_id,
         run_id: ids::run_id()?,
         created_at: clock::now(),
         home: Some(home.made_in()),
@@ -144,13 +160,15 @@ pub(crate) fn resolve(
         branch: hosted.branch,
         starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
+        after: after.map(|row| row.id),
+        worktree: ground.worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
         skills,
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),
-        cwd,
-        git_root,
+        cwd: ground.cwd,
+        git_root: ground.git_root,
         sandbox,
         network: ask.network,
         skip_git_repo_check: ask.skip_git_repo_check,

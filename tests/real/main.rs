@@ -22,3 +22,4 @@ mod processes;
 mod progress;
 mod resume;
 mod skills;
+mod worktrees;

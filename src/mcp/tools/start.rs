@@ -128,7 +128,16 @@ pub(crate) const OPTIONS: Field = Field::new(
             Kind::Texts,
             "Names of environment variables to pass to the agent; the operator lists the allowed names.",
         ),
-        Field::new("isolation", Kind::Choice(&["none", "worktree"]), "Only `none` is supported yet."),
+        Field::new(
+            "isolation",
+            Kind::Choice(&["none", "worktree"]),
+            "`worktree`: work in a git worktree on a branch of its own, which delegate_apply brings back. Default: none.",
+        ),
+        Field::new(
+            "after",
+            Kind::Text,
+            "Start when this task has completed; if it ends otherwise, this one is cancelled.",
+        ),
         Field::new(
             "network",
             Kind::Flag,
@@ -142,6 +151,7 @@ pub(crate) const OPTIONS: Field = Field::new(
         STARTING_DIFF,
     ]),
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
+     isolation (worktree), after (a task), \
      alias, idempotency_key, dedupe (false: run again even if an identical request of the last minute is still running), output_schema, env_from[], \
      config_overrides[], agent (codex); for agent codex_cloud: env_id, attempts, branch, starting_diff.",
 );
@@ -271,8 +281,7 @@ impl Start {
 
 /// The fields that ask for what is not supported yet. They are refused rather than ignored.
 fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
-    let isolated = read.get("isolation").is_some_and(|isolation| isolation != "none");
-    let others = [("isolation", isolated), ("max_tokens_total", read.contains_key("max_tokens_total"))];
+    let others = [("max_tokens_total", read.contains_key("max_tokens_total"))];
     others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field).collect()
 }
 

@@ -1,0 +1,14 @@
+//! Worktrees of their own for runs: made when a run starts, committed when it ends, and brought back by `apply` alone.
+
+mod apply;
+mod commit;
+mod create;
+mod exchange;
+mod owner;
+mod parent_dirs;
+mod setup;
+
+pub(crate) use apply::{Applied, ChangeSource, Mode, apply, undo};
+pub(crate) use commit::{commit, finish};
+pub(crate) use create::{Ground, create, discard_unused};
+pub(crate) use owner::{BranchPoint, head, patch, plan, remove_directory};
