@@ -27,6 +27,7 @@ mod run;
 mod schema;
 mod serve;
 mod setup;
+mod setup_clients;
 mod skill_args;
 mod skills;
 mod status;
@@ -121,7 +122,7 @@ enum Verb {
     Discard(apply::Discard),
     /// Record a shell or a command in a terminal, or read a recording
     Terminal(terminal::Terminal),
-    /// Record every new terminal in VS Code or your shell, or show how to connect Codex Cloud to GitHub
+    /// Register the server with your MCP clients, record every new terminal, or connect Codex Cloud to GitHub
     Setup(setup::Setup),
     /// List the known environments of Codex Cloud, or add and remove one
     Environments(environments::Environments),

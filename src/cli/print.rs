@@ -43,6 +43,17 @@ pub(super) fn document(value: &impl Serialize) {
     }
 }
 
+/// Asks on the terminal; `None` if there is none. Only `y` and `yes` agree.
+pub(super) fn confirmed(question: &str) -> Option<bool> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return None;
+    }
+    note_part(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer);
+    Some(read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 /// The width of standard output in columns, or `None` if it is not a terminal.
 pub(super) fn width() -> Option<usize> {
     let stdout = io::stdout();

@@ -1,11 +1,14 @@
-//! `delegator setup`: makes VS Code or a shell record every new terminal, and undoes that; or shows the guide to GitHub.
+//! `delegator setup`: registers the server with MCP clients (`setup_clients`); makes VS Code or a shell record every new
+//! terminal, and undoes that; or shows the guide to GitHub.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use crate::cli::invocation::Call;
+use crate::cli::setup_clients::{self, Consent};
 use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::{Exit, Failure};
@@ -15,9 +18,31 @@ use crate::setup::{self, SetupAction, Shell};
 use crate::tasks::github_setup;
 
 #[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    override_usage = "delegator setup [CLIENT...] [OPTIONS]\n       delegator setup vscode|shell|github [OPTIONS]"
+)]
 pub(super) struct Setup {
     #[command(subcommand)]
-    target: Target,
+    target: Option<Target>,
+    /// Clients to register the server with: claude, codex, gemini, qwen, copilot, cline, continue, cursor, code (VS Code),
+    /// opencode, claude-desktop, windsurf, zed [default: all that are found]
+    #[arg(value_name = "CLIENT", value_parser = client_names(), hide_possible_values = true)]
+    clients: Vec<String>,
+    #[command(flatten)]
+    how: How,
+    /// Change the files without asking
+    #[arg(long)]
+    yes: bool,
+    /// Print what to write by hand; changes nothing
+    #[arg(long, conflicts_with_all = ["undo", "dry_run", "yes"])]
+    print: bool,
+}
+
+fn client_names() -> PossibleValuesParser {
+    let mut names: Vec<&str> = setup::CLIENTS.iter().map(|client| client.name).collect();
+    names.dedup();
+    PossibleValuesParser::new(names)
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,12 +87,22 @@ struct How {
 impl Setup {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let failed = |error| Failure::from(TaskError::from(error));
-        let way = |how: &How| if how.undo { SetupAction::Undo } else { SetupAction::SetUp };
         let program = program(call)?;
-        let (how, target, change, undo) = match self.target {
+        let Some(target) = self.target else {
+            if self.print {
+                return setup_clients::print(call, &self.clients, &program);
+            }
+            let consent = match (self.how.dry_run, self.yes) {
+                (true, _) => Consent::OnlyLook,
+                (false, true) => Consent::Given,
+                (false, false) => Consent::Asked,
+            };
+            return setup_clients::run(call, &self.clients, &program, self.how.action(), consent);
+        };
+        let (how, target, change, undo) = match target {
             Target::Vscode { how, settings } => {
                 let at = settings.as_ref().map(|file| format!(" --settings {}", file.display()));
-                let change = setup::vscode(&call.env, settings, &program, way(&how)).map_err(failed)?;
+                let change = setup::vscode(&call.env, settings, &program, how.action()).map_err(failed)?;
                 (how, "vscode", change, format!("delegator setup vscode --undo{}", at.unwrap_or_default()))
             }
             Target::Github { repository, tech_stack } => {
@@ -81,17 +116,23 @@ impl Setup {
             Target::Shell { how, shell } => {
                 let of = shell.as_ref().map(|shell| format!(" --shell {shell}")).unwrap_or_default();
                 let shell = shell.as_deref().and_then(Shell::named);
-                let change = setup::shell(&call.env, shell, &program, way(&how)).map_err(failed)?;
+                let change = setup::shell(&call.env, shell, &program, how.action()).map_err(failed)?;
                 (how, "shell", change, format!("delegator setup shell --undo{of}"))
             }
         };
-        let data = SetupReply::of(target, &change, way(&how), undo);
+        let data = SetupReply::of(target, &change, how.action(), undo);
         if !how.dry_run {
             change.make().map_err(failed)?;
         }
         let meta = RegistryMeta { dry_run: Some(how.dry_run), ..RegistryMeta::default() };
         call.answer(meta, data, |data| data.text(how.dry_run))?;
         Ok(Exit::Done)
+    }
+}
+
+impl How {
+    fn action(&self) -> SetupAction {
+        if self.undo { SetupAction::Undo } else { SetupAction::SetUp }
     }
 }
 

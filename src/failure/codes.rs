@@ -145,7 +145,7 @@ fn of_terminal(error: &TerminalError) -> (Code, Exit) {
 
 fn of_setup(error: &SetupError) -> (Code, Exit) {
     match error {
-        SetupError::NoVsCode(_) => NOT_FOUND,
+        SetupError::NoVsCode(_) | SetupError::NoClient { .. } | SetupError::NoClients => NOT_FOUND,
         SetupError::NoHome
         | SetupError::Nowhere(_)
         | SetupError::Dangling { .. }

@@ -86,13 +86,16 @@ fn registry_hint(error: &RegistryError) -> Option<&'static str> {
 fn setup_hint(error: &SetupError) -> &'static str {
     match error {
         SetupError::NoVsCode(_) => "start VS Code once, or name its settings file with `--settings`",
+        SetupError::NoClient { .. } | SetupError::NoClients => {
+            "start the client once, or write the entry by hand: `delegator setup --print` shows it"
+        }
         SetupError::NoHome | SetupError::Nowhere(_) => "set HOME to an existing directory",
         SetupError::Dangling { .. } => {
             "nothing was changed; create the file that the link points to, or remove the link"
         }
         SetupError::NoShell => "name it with `--shell`: bash, zsh or fish",
         SetupError::NoText { .. } | SetupError::NotUnderstood { .. } => {
-            "nothing was changed; correct the file, or make the change by hand (docs/terminals.md)"
+            "nothing was changed; correct the file, or make the change by hand (docs/clients.md, docs/terminals.md)"
         }
         SetupError::Read { .. } | SetupError::Write { .. } => {
             "nothing was changed; check the file's permissions"

@@ -6,6 +6,7 @@
 mod agent_answer;
 mod apply;
 mod changed_files;
+mod client_setup;
 mod command_counts;
 mod diagnosis;
 mod envelope;
@@ -48,6 +49,7 @@ mod worktree_seen;
 pub(crate) use crate::reply::apply::{Application, ApplyStep, Diff, Discard};
 pub(crate) use crate::reply::fit::budget::Budget;
 pub(crate) use crate::reply::fit::funnel::{Funnel, line, words};
+pub(crate) use client_setup::ClientSetup;
 pub(crate) use diagnosis::{Diagnosis, Keys, Rebuilt};
 pub(crate) use envelope::{Category, Envelope, Stamp};
 pub(crate) use environments::{EnvironmentChange, EnvironmentList};

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::reply::apply::{Application, Diff, Discard};
+use crate::reply::client_setup::ClientSetup;
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
 use crate::reply::environments::{EnvironmentChange, EnvironmentList};
@@ -119,6 +120,7 @@ enum RegistryData {
     TerminalOutput(Box<TerminalOutput>),
     TerminalList(TerminalList),
     Setup(SetupReply),
+    ClientSetup(ClientSetup),
     SkillList(SkillList),
 }
 

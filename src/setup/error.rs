@@ -7,6 +7,10 @@ use std::path::PathBuf;
 pub(crate) enum SetupError {
     #[error("no VS Code settings at `{}`", .0.display())]
     NoVsCode(PathBuf),
+    #[error("no {title} here: looked for {signs}")]
+    NoClient { title: &'static str, signs: String },
+    #[error("found no MCP client on this machine")]
+    NoClients,
     #[error("HOME is not set")]
     NoHome,
     #[error("there is no directory `{}`", .0.display())]

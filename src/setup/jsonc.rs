@@ -3,15 +3,24 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
 const DEEPEST: usize = 100;
 
-/// An object and its position in the text.
+/// An object and its position in the text; or an array, whose members have their own text as their key.
 #[derive(Debug, Clone)]
 pub(super) struct Object {
-    /// Positions of the braces.
+    kind: Kind,
+    /// Positions of the braces or brackets.
     open: usize,
     close: usize,
     pub(super) members: Vec<Member>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Object,
+    Array,
 }
 
 #[derive(Debug, Clone)]
@@ -21,6 +30,8 @@ pub(super) struct Member {
     pub(super) value: Range<usize>,
     /// If the value is an object.
     pub(super) object: Option<Object>,
+    /// If the value is an array.
+    pub(super) array: Option<Object>,
     comma: Option<usize>,
 }
 
@@ -49,6 +60,23 @@ pub(super) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     result
 }
 
+impl Member {
+    /// The value, without its comments.
+    pub(super) fn value(&self, text: &str) -> Result<Value, String> {
+        let raw = || serde_json::from_str(&text[self.value.clone()]).map_err(|error| error.to_string());
+        match (&self.object, &self.array) {
+            (Some(object), _) => {
+                let fields = object.members.iter().map(|one| Ok((one.key.clone(), one.value(text)?)));
+                fields.collect::<Result<_, String>>().map(Value::Object)
+            }
+            (None, Some(array)) => {
+                array.members.iter().map(|one| one.value(text)).collect::<Result<_, _>>().map(Value::Array)
+            }
+            (None, None) => raw(),
+        }
+    }
+}
+
 impl Object {
     /// The member of this name. An error if there are several.
     pub(super) fn member(&self, key: &str) -> Result<Option<&Member>, String> {
@@ -65,8 +93,12 @@ impl Object {
         key: &str,
         write: &dyn Fn(Option<&Layout>) -> String,
     ) -> Vec<Edit> {
+        let name = match self.kind {
+            Kind::Object => format!("{}: ", Value::from(key)),
+            Kind::Array => String::new(),
+        };
         let Some(layout) = self.layout(text) else {
-            let member = format!("\"{key}\": {}", write(None));
+            let member = format!("{name}{}", write(None));
             return match self.members.last() {
                 None => vec![(self.open + 1..self.close, format!(" {member} "))],
                 Some(last) => vec![(
@@ -75,7 +107,7 @@ impl Object {
                 )],
             };
         };
-        let line = format!("{}{}\"{key}\": {}", layout.newline, layout.indent, write(Some(&layout)));
+        let line = format!("{}{}{name}{}", layout.newline, layout.indent, write(Some(&layout)));
         let Some(last) = self.members.last() else {
             let place = self.end_of_content(text);
             return vec![(place..self.close, format!("{line}{}{}", layout.newline, layout.outer))];
@@ -210,56 +242,63 @@ impl Scanner<'_> {
             }
             self.at += 1;
             self.skip()?;
-            let from = self.at;
-            let object = self.value(depth + 1)?;
-            let value = from..self.at;
-            self.skip()?;
-            let comma = (self.peek() == Some(b',')).then_some(self.at);
-            self.at += usize::from(comma.is_some());
-            members.push(Member { key, start, value, object, comma });
+            members.push(self.member(Some((key, start)), depth)?);
         }
         let close = self.at;
         self.at += 1;
-        Ok(Object { open, close, members })
+        Ok(Object { kind: Kind::Object, open, close, members })
     }
 
-    fn value(&mut self, depth: usize) -> Result<Option<Object>, String> {
-        if depth > DEEPEST {
-            return Err(self.expected("less depth"));
-        }
+    /// The value of a member and the comma after it. An element of an array has no key before it.
+    fn member(&mut self, key: Option<(String, usize)>, depth: usize) -> Result<Member, String> {
+        let from = self.at;
+        let (mut object, mut array) = (None, None);
         match self.peek() {
-            Some(b'{') => return self.object(depth).map(Some),
-            Some(b'[') => self.array(depth)?,
+            _ if depth >= DEEPEST => return Err(self.expected("less depth")),
+            Some(b'{') => object = Some(self.object(depth + 1)?),
+            Some(b'[') => array = Some(self.array(depth + 1)?),
+            _ => self.scalar()?,
+        }
+        let value = from..self.at;
+        let (key, start) = key.unwrap_or_else(|| (self.text[value.clone()].to_owned(), from));
+        self.skip()?;
+        let comma = (self.peek() == Some(b',')).then_some(self.at);
+        self.at += usize::from(comma.is_some());
+        Ok(Member { key, start, value, object, array, comma })
+    }
+
+    fn scalar(&mut self) -> Result<(), String> {
+        match self.peek() {
             Some(b'"') => drop(self.string()?),
             _ => {
                 let word = self.text[self.at..].bytes();
                 let length =
                     word.take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
                 let word = &self.text[self.at..self.at + length];
-                if serde_json::from_str::<serde_json::Value>(word).is_err() {
+                if serde_json::from_str::<Value>(word).is_err() {
                     return Err(self.expected("a value"));
                 }
                 self.at += length;
             }
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn array(&mut self, depth: usize) -> Result<(), String> {
+    fn array(&mut self, depth: usize) -> Result<Object, String> {
+        let open = self.at;
         self.at += 1;
+        let mut members: Vec<Member> = Vec::new();
         loop {
             self.skip()?;
             if self.peek() == Some(b']') {
+                let close = self.at;
                 self.at += 1;
-                return Ok(());
+                return Ok(Object { kind: Kind::Array, open, close, members });
             }
-            self.value(depth + 1)?;
-            self.skip()?;
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => {}
-                _ => return Err(self.expected("`,` or `]`")),
+            if members.last().is_some_and(|last| last.comma.is_none()) {
+                return Err(self.expected("`,` or `]`"));
             }
+            members.push(self.member(None, depth)?);
         }
     }
 

@@ -4,6 +4,7 @@
 //! A change is prepared completely before anything is written. A file that cannot be parsed is
 //! never changed.
 
+mod clients;
 mod error;
 mod jsonc;
 mod shell;
@@ -13,6 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use clients::{CLIENTS, Client, FileChange, Surroundings, by_hand, client};
 pub(crate) use error::SetupError;
 pub(crate) use shell::{Shell, shell};
 pub(crate) use vscode::vscode;
@@ -82,6 +84,8 @@ impl Change {
             return Ok(());
         }
         if let Some(Backup::Write(backup, text)) = &self.backup {
+            let parent = backup.parent().unwrap_or(backup);
+            files::ensure_dir(parent).map_err(failed(parent))?;
             // Private, because settings may contain secrets.
             files::write(backup, text.as_bytes(), Durability::Synced).map_err(failed(backup))?;
         }
@@ -105,6 +109,11 @@ impl Change {
         }
         Ok(())
     }
+}
+
+/// How many directories above the file do not exist.
+fn missing_directories(file: &Path) -> usize {
+    file.ancestors().skip(1).take_while(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()).count()
 }
 
 /// The text of a file; `None` if it does not exist. A dangling link is an error: it is neither

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::host::{Env, env};
-use crate::setup::{Change, Directory, SetupAction, SetupError, text_of};
+use crate::setup::{Change, Directory, SetupAction, SetupError, missing_directories, text_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shell {
@@ -96,9 +96,7 @@ pub(crate) fn shell(
     {
         return Err(SetupError::Nowhere(user));
     }
-    // The number of missing directories above the file.
-    let missing =
-        file.ancestors().skip(1).take_while(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()).count();
+    let missing = missing_directories(&file);
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     let found = block(before.as_deref().unwrap_or_default()).map_err(not_understood)?;
     let (after, step) = match way {

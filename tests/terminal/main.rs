@@ -11,6 +11,7 @@ mod reading;
 mod recording;
 mod replay;
 mod setup;
+mod setup_clients;
 mod startup;
 mod tmux;
 mod trouble;
