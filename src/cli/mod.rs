@@ -122,7 +122,7 @@ enum Verb {
     Discard(apply::Discard),
     /// Record a shell or a command in a terminal, or read a recording
     Terminal(terminal::Terminal),
-    /// Register the server with your MCP clients, record every new terminal, or connect Codex Cloud to GitHub
+    /// Register the server with your MCP clients, record new terminals, or show how to connect Codex Cloud to GitHub
     Setup(setup::Setup),
     /// List the known environments of Codex Cloud, or add and remove one
     Environments(environments::Environments),

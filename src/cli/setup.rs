@@ -47,7 +47,7 @@ fn client_names() -> PossibleValuesParser {
 
 #[derive(Debug, Subcommand)]
 enum Target {
-    /// Record every new terminal of VS Code
+    /// Record every new terminal of VS Code (`setup code` registers the server with it)
     Vscode {
         #[command(flatten)]
         how: How,

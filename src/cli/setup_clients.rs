@@ -44,10 +44,11 @@ pub(super) fn run(
     let will_write = data.changed && consent != Consent::OnlyLook;
     let is_asked = will_write && consent == Consent::Asked;
     if is_asked {
-        if !call.json {
+        let ask = || {
             print::out(&data.text());
-        }
-        match print::confirmed("Make these changes?").filter(|_| !call.json) {
+            print::confirmed("Make these changes?")
+        };
+        match if call.json { None } else { ask() } {
             Some(true) => {}
             Some(false) => {
                 print::out("nothing was changed\n");

@@ -98,7 +98,7 @@ fn setup_hint(error: &SetupError) -> &'static str {
             "nothing was changed; correct the file, or make the change by hand (docs/clients.md, docs/terminals.md)"
         }
         SetupError::Read { .. } | SetupError::Write { .. } => {
-            "nothing was changed; check the file's permissions"
+            "this file was not changed; check its permissions"
         }
     }
 }

@@ -200,7 +200,11 @@ fn only_our_entry_is_taken_out_of_a_file_that_has_changed_since() {
         };
         fs::write(file, text).unwrap();
     }
+    let skill = env.root().join("user/.claude/skills/delegator/SKILL.md");
+    fs::write(&skill, "My own.\n").unwrap();
     let said = env.expect(0, &["setup", "--undo", "--yes"]).stdout;
+    assert!(said.contains("left the file as it is: the skill `delegator` was changed"), "{said}");
+    assert_eq!(fs::read_to_string(&skill).unwrap(), "My own.\n");
     assert_eq!(said.matches("the file has changed since").count(), edited.len(), "{said}");
     for file in edited {
         let left = fs::read_to_string(file).unwrap();
@@ -254,6 +258,18 @@ fn nothing_is_changed_without_consent() {
         window.expect(0);
         assert_eq!(file.exists(), made);
     }
+}
+
+#[test]
+fn runs_of_our_own_are_not_given_the_skill() {
+    let (env, _) = machine();
+    env.expect(0, &["setup", "codex", "--yes"]);
+    let listed = || env.expect(0, &["skills"]).stdout.contains("Hand coding work");
+    assert!(!listed());
+    let skill = env.root().join("user/.agents/skills/delegator/SKILL.md");
+    let text = fs::read_to_string(&skill).unwrap();
+    fs::write(&skill, text.replace("delegator_exclude: true\n", "")).unwrap();
+    assert!(listed());
 }
 
 /// Every place and entry, as it is printed for those who write it by hand.

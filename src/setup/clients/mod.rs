@@ -130,10 +130,12 @@ fn undo(setting: &Setting, file: PathBuf, before: Option<&str>, record: &Record)
         (kept.before.clone(), step.to_owned())
     } else {
         let after = kept.without_entry(setting, text)?;
-        if after == text {
-            return Ok(Change::none(file));
-        }
-        (Some(after), format!("removed only {}: the file has changed since", setting.described()))
+        let step = if after == text {
+            format!("left the file as it is: {} was changed or removed since", setting.described())
+        } else {
+            format!("took out only {}: the file has changed since", setting.described())
+        };
+        (Some(after), step)
     };
     let directory = match after {
         None => Directory::Removed(kept.directories),
@@ -170,8 +172,8 @@ impl Setting {
     fn described(&self) -> String {
         match self.format {
             Format::Whole => "the skill `delegator`".to_owned(),
-            Format::JsonList => format!("{} to `{}`", self.entry.replace('"', "`"), self.at.join(".")),
-            Format::YamlList => format!("`delegator` to `{}`", self.at.join(".")),
+            Format::JsonList => format!("{} in `{}`", self.entry.replace('"', "`"), self.at.join(".")),
+            Format::YamlList => format!("`delegator` in `{}`", self.at.join(".")),
             Format::Json | Format::Toml => format!("`{}`", self.at.join(".")),
         }
     }
