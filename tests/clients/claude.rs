@@ -1,5 +1,7 @@
 //! Claude Code, with a scripted model, in both eras.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::installed::installed;
@@ -31,12 +33,10 @@ fn check(negotiation: &str, protocol: &str) {
     ];
     let prompt = task("call", &json!({ "calls": calls, "answer": "Claude is done." }));
 
-    let mut command = world.command(installed("claude"));
+    let mut command = claude(&world);
     command.args(["-p", &prompt, "--output-format", "json", "--strict-mcp-config", "--mcp-config"]);
     command.arg(world.path("servers.json")).args(["--allowedTools", "mcp__delegator"]);
     command.env("MCP_PROTOCOL_NEGOTIATION", negotiation);
-    command.env("ANTHROPIC_BASE_URL", world.model.origin()).env("ANTHROPIC_API_KEY", "made-up-key-6b02");
-    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     let ran = world.run(&mut command).ended(0);
     assert_eq!(ran.json()["result"], "Claude is done.", "{ran}");
 
@@ -55,6 +55,14 @@ fn check(negotiation: &str, protocol: &str) {
         sent.iter().map(|result| result["structuredContent"].clone()).collect::<Vec<_>>()
     );
     at_hand(&world);
+}
+
+/// Claude Code, signed in, with nobody else to talk to.
+pub fn claude(world: &World) -> Command {
+    let mut command = world.command(installed("claude"));
+    command.env("ANTHROPIC_BASE_URL", world.model.origin()).env("ANTHROPIC_API_KEY", "made-up-key-6b02");
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    command
 }
 
 /// What the model got as the results of its calls: the structured content, and nothing else.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ const KEY: &str = "made-up-key-41d7";
 /// Of those that call tools directly.
 const CLASSIC: &str = "gpt-5.5";
 /// Of those that call tools from a script of theirs, as the default model does.
-const CODE_MODE: &str = "gpt-6.1-sol";
+pub const CODE_MODE: &str = "gpt-6.1-sol";
 
 #[test]
 fn codex_delegates_to_codex_and_reads_what_came_of_it() {
@@ -130,10 +131,36 @@ fn scripted() -> Value {
 
 /// Runs Codex with a model that makes these calls. The configuration is what a user writes by hand.
 fn codex(world: &World, model: &str, settings: &str, calls: &[Value]) -> Ran {
-    let [program, args @ ..] = &world.server()[..] else { unreachable!("a command line") };
+    let [server, args @ ..] = &world.server()[..] else { unreachable!("a command line") };
     let variables: Vec<String> =
         world.variables().iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
     let config = format!(
+        r#"{}
+[mcp_servers.delegator]
+command = {server:?}
+args = {args:?}
+# Codex hands over next to nothing of its environment.
+env_vars = ["FAKE_KEY"]
+env = {{ {} }}
+# The first turn waits for it.
+required = true
+{settings}"#,
+        provider(world, model),
+        variables.join(", "),
+    );
+    world.write("home/codex/config.toml", &config);
+    let prompt = task("call", &json!({ "calls": calls, "answer": "The outer agent is done." }));
+    let args = ["exec", "--json", "--sandbox", "read-only", &prompt];
+    let ran = world.run(program(world).args(args)).ended(0);
+    assert_eq!(items(&ran.lines(), "agent_message")[0]["text"], "The outer agent is done.", "{ran}");
+    let after = fs::read_to_string(world.path("home/codex/config.toml")).expect("Codex's configuration");
+    assert_eq!(after, config, "the user's configuration was changed");
+    ran
+}
+
+/// The configuration of a user who has a model of this kind.
+pub fn provider(world: &World, model: &str) -> String {
+    format!(
         r#"
 model = "{model}"
 model_provider = "scripted"
@@ -150,33 +177,22 @@ wire_api = "responses"
 env_key = "FAKE_KEY"
 request_max_retries = 0
 stream_max_retries = 0
-
-[mcp_servers.delegator]
-command = {program:?}
-args = {args:?}
-# Codex hands over next to nothing of its environment.
-env_vars = ["FAKE_KEY"]
-env = {{ {} }}
-# The first turn waits for it.
-required = true
-{settings}"#,
+"#,
         world.model.base_url(),
-        variables.join(", "),
-    );
-    world.write("home/codex/config.toml", &config);
+    )
+}
+
+/// Codex, signed in, and on the path.
+pub fn program(world: &World) -> Command {
     let codex = installed("codex");
     let beside = codex.parent().unwrap_or(&codex).display();
     let path = format!("{beside}:{}", std::env::var("PATH").unwrap_or_default());
-    let prompt = task("call", &json!({ "calls": calls, "answer": "The outer agent is done." }));
-    let args = ["exec", "--json", "--sandbox", "read-only", &prompt];
-    let ran = world.run(world.command(&codex).args(args).env("PATH", path).env("FAKE_KEY", KEY)).ended(0);
-    assert_eq!(items(&ran.lines(), "agent_message")[0]["text"], "The outer agent is done.", "{ran}");
-    let after = fs::read_to_string(world.path("home/codex/config.toml")).expect("Codex's configuration");
-    assert_eq!(after, config, "the user's configuration was changed");
-    ran
+    let mut command = world.command(&codex);
+    command.env("PATH", path).env("FAKE_KEY", KEY);
+    command
 }
 
-fn items(events: &[Value], kind: &str) -> Vec<Value> {
+pub fn items(events: &[Value], kind: &str) -> Vec<Value> {
     let completed =
         events.iter().filter(|event| event["type"] == "item.completed").map(|event| &event["item"]);
     completed.filter(|item| item["type"] == kind).cloned().collect()

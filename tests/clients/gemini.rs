@@ -80,7 +80,7 @@ fn gemini_registers_the_server_and_delegates() {
 const TRUST: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
 /// The login that a user would have, nobody else to talk to, and a `delegator` on the path.
-fn prepare(world: &World) {
+pub fn prepare(world: &World) {
     fs::create_dir_all(world.path("home/.gemini")).expect("Gemini's directory");
     let settings = json!({
         "security": { "auth": { "selectedType": "gemini-api-key" } },
@@ -97,7 +97,7 @@ fn prepare(world: &World) {
     fs::set_permissions(world.path("bin/delegator"), executable).expect("a program");
 }
 
-fn gemini(world: &World) -> Command {
+pub fn gemini(world: &World) -> Command {
     let mut command = world.command(installed("node"));
     let path = env::var("PATH").unwrap_or_default();
     command

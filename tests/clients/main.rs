@@ -20,6 +20,7 @@ mod model;
 mod processes;
 mod python;
 mod rules;
+mod setup;
 mod story;
 mod typescript;
 mod wire;
