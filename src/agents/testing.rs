@@ -19,6 +19,8 @@ pub(crate) fn request() -> Request {
         branch: None,
         starting_diff: None,
         job_of: None,
+        autopilot: None,
+        earlier: Vec::new(),
         by_client: false,
         program: PathBuf::from("/opt/codex"),
         task: "fix the test".to_owned(),

@@ -4,6 +4,7 @@
 //! `failure` words errors.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one place")]
 
+mod autopilot;
 mod cancel;
 mod check_schema;
 mod cleanup;
@@ -15,6 +16,7 @@ mod growing_file;
 mod inspect;
 mod interrupt;
 mod invocation;
+mod job_tree;
 mod logs;
 mod pin;
 mod play;
@@ -96,6 +98,8 @@ struct Cli {
 enum Verb {
     /// Start a task and print its id; it keeps running even if this terminal closes
     Run(run::Run),
+    /// Plan a larger task as several jobs, run them, and wait for the result
+    Autopilot(autopilot::Autopilot),
     /// Continue the thread of an earlier task
     Resume(resume::Resume),
     /// Show running, queued and recently finished tasks
@@ -134,6 +138,7 @@ impl Verb {
     fn run(self, call: &Call) -> Result<ExitCode, Failure> {
         let exit = match self {
             Verb::Run(verb) => verb.run(call),
+            Verb::Autopilot(verb) => verb.run(call),
             Verb::Resume(verb) => verb.run(call),
             Verb::Status(verb) => verb.run(call),
             Verb::Wait(verb) => verb.run(call),

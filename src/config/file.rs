@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::config::thinking_levels::ThinkingLevels;
 use crate::config::{ToolProfile, config_error};
 use crate::host::Env;
-use crate::model::{AgentName, InlineLimits, KillLevel, Limits, Sandbox};
+use crate::model::{AgentName, InlineLimits, KillLevel, Level, Limits, Sandbox, ThinkingLevel};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -45,6 +46,7 @@ pub(crate) struct Config {
     text_line_chars: usize,
     inline_threshold_chars: usize,
     inline_threshold_lines: usize,
+    autopilot: ThinkingLevels,
 }
 
 /// Limits of readable text.
@@ -102,6 +104,7 @@ impl Default for Config {
             text_line_chars: 200,
             inline_threshold_chars: 5_000,
             inline_threshold_lines: 100,
+            autopilot: ThinkingLevels::default(),
         }
     }
 }
@@ -168,6 +171,11 @@ impl Config {
             hard: seconds(self.hard_timeout_s),
             command: seconds(self.command_timeout_s),
         }
+    }
+
+    /// The model and the effort of autopilot's jobs of this level.
+    pub(crate) fn thinking_level(&self, level: ThinkingLevel, env: &Env) -> Level {
+        self.autopilot.resolve(level, env)
     }
 
     /// The tools that a server lists by default.

@@ -114,4 +114,34 @@ pub(crate) const KEYS: &[Key] = &[
     Key { name: "inline_threshold_lines", default: "100", meaning: "maximum lines of one text in a reply" },
     Key { name: "text_list_items", default: "5", meaning: "maximum list entries in readable text" },
     Key { name: "text_line_chars", default: "200", meaning: "maximum characters per line in readable text" },
+    Key {
+        name: "autopilot.model_low",
+        default: "",
+        meaning: "model of autopilot jobs with thinking level low; CODEX_AUTOPILOT_MODEL_LOW takes precedence; unset leaves it to the agent",
+    },
+    Key {
+        name: "autopilot.model_medium",
+        default: "",
+        meaning: "model of autopilot jobs with thinking level medium; CODEX_AUTOPILOT_MODEL_MEDIUM takes precedence; unset leaves it to the agent",
+    },
+    Key {
+        name: "autopilot.model_high",
+        default: "",
+        meaning: "model of autopilot jobs with thinking level high; CODEX_AUTOPILOT_MODEL_HIGH takes precedence; unset leaves it to the agent",
+    },
+    Key {
+        name: "autopilot.reasoning_effort_low",
+        default: "\"low\"",
+        meaning: "reasoning effort of autopilot jobs with thinking level low; CODEX_AUTOPILOT_REASONING_EFFORT_LOW takes precedence",
+    },
+    Key {
+        name: "autopilot.reasoning_effort_medium",
+        default: "\"medium\"",
+        meaning: "reasoning effort of autopilot jobs with thinking level medium; CODEX_AUTOPILOT_REASONING_EFFORT_MEDIUM takes precedence",
+    },
+    Key {
+        name: "autopilot.reasoning_effort_high",
+        default: "\"high\"",
+        meaning: "reasoning effort of autopilot jobs with thinking level high; CODEX_AUTOPILOT_REASONING_EFFORT_HIGH takes precedence",
+    },
 ];

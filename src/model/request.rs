@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{
-    InlineLimits, Job, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId, Timestamp, Usage,
+    Autopilot, EarlierResult, InlineLimits, Job, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId,
+    Timestamp, Usage,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,12 @@ pub(crate) struct Request {
     /// The coordinator that started this task as one of its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) job_of: Option<TaskId>,
+    /// For an autopilot task: how to plan and run its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) autopilot: Option<Box<Autopilot>>,
+    /// For a job of a plan: what the jobs reported that it comes after.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier: Vec<EarlierResult>,
     /// An MCP client asked for it, and so is expected to read its result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) by_client: bool,

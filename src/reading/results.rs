@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use crate::ledger::open_joined;
 use crate::ledger::tail as end_of;
-use crate::model::{FailureCode, State};
+use crate::model::{FailureCode, State, WorkKind};
 use crate::reading::answer::{self, AgentAnswer};
 use crate::reading::excerpt::Excerpt;
 use crate::reading::failed_output::{FailedCommand, last_failed};
+use crate::reading::subruns::{self, Tree};
 use crate::reading::view::View;
 use crate::runs::ArtifactName;
 use crate::text::{self, plain};
@@ -47,6 +48,8 @@ pub(crate) struct Results {
     pub(crate) events: Option<Vec<Value>>,
     /// How far a run came that was cut short.
     pub(crate) partial: Option<Partial>,
+    /// The jobs of a coordinator.
+    pub(crate) tree: Option<Tree>,
 }
 
 #[derive(Debug)]
@@ -90,7 +93,9 @@ pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     let events = ask.events.then(|| last_events(&view.dir.events()));
     let artifacts = artifacts(&view);
     let (answer, missing) = (answer::parsed(&view), answer::missing(&view));
-    Results { view, artifacts, answer, missing, output, events, partial }
+    let is_coordinator = view.row.agent.abilities().work == WorkKind::Coordinator;
+    let tree = if is_coordinator { subruns::tree(&view.dir) } else { None };
+    Results { view, artifacts, answer, missing, output, events, partial, tree }
 }
 
 /// The output shown when a run failed and nobody asked for output.

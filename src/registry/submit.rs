@@ -179,7 +179,10 @@ pub(super) fn insert(
         request.cwd.to_string_lossy(),
         request.user,
         resume.map(|resume| resume.thread_id.as_str()),
-        resume.and_then(|resume| Some(resume.parent_task_id.as_ref()?.as_str())),
+        resume
+            .and_then(|resume| resume.parent_task_id.as_ref())
+            .or(request.job_of.as_ref())
+            .map(TaskId::as_str),
         request.idempotency_key,
         fingerprint,
         request.created_at,

@@ -99,6 +99,12 @@ impl Registry {
         select(&self.connection, "WHERE state IN ('working', 'input_required') ORDER BY seq", [])
     }
 
+    /// The unfinished jobs of a coordinator.
+    pub(crate) fn jobs_of(&self, parent: &TaskId) -> Result<Vec<Row>, RegistryError> {
+        let rest = "WHERE parent_task_id = ?1 AND state IN ('pending', 'working', 'input_required')";
+        select(&self.connection, rest, [parent.as_str()])
+    }
+
     /// The first `most` queued tasks, in order.
     pub(crate) fn pending(&self, most: u32) -> Result<Vec<Row>, RegistryError> {
         select(&self.connection, "WHERE state = 'pending' ORDER BY seq LIMIT ?1", [most])

@@ -4,6 +4,8 @@
 //! Nothing here reads a file, the clock or the environment, and nothing prints.
 
 mod agent_answer;
+mod autopilot;
+mod autopilot_text;
 mod changed_files;
 mod command_counts;
 mod diagnosis;
@@ -44,6 +46,8 @@ mod wait_result;
 
 pub(crate) use crate::reply::fit::budget::Budget;
 pub(crate) use crate::reply::fit::funnel::{Funnel, line, words};
+pub(crate) use autopilot::AutopilotReport;
+pub(crate) use autopilot_text::autopilot;
 pub(crate) use diagnosis::{Diagnosis, Keys, Rebuilt};
 pub(crate) use envelope::{Category, Envelope, Stamp};
 pub(crate) use environments::{EnvironmentChange, EnvironmentList};
@@ -57,9 +61,9 @@ pub(crate) use pinning::Pinning;
 pub(crate) use progress_text::brief;
 pub(crate) use registry_info::{Cancellation, Cleanup, RegistryMeta};
 pub(crate) use report::Report;
-pub(crate) use report_text::{duration, fence, page, report, title};
+pub(crate) use report_text::{duration, page, report, title};
 pub(crate) use result_set::{ResultMeta, TaskResult};
-pub(crate) use schema::{SCHEMAS, advertised, advertised_report, schema};
+pub(crate) use schema::{SCHEMAS, advertised, advertised_autopilot, advertised_report, schema};
 pub(crate) use setup_reply::SetupReply;
 pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};
 pub(crate) use task_facts::Facts;

@@ -10,6 +10,7 @@ use crate::failure::Voice;
 use crate::model::{RunId, State, TaskId, Timestamp};
 use crate::reading::{Artifact, Results};
 use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::autopilot::SubrunReply;
 use crate::reply::command_counts::CommandsSeen;
 use crate::reply::eta::Eta;
 use crate::reply::failed_commands;
@@ -33,7 +34,7 @@ pub(crate) struct Report {
     pub(crate) run_dir: PathBuf,
     /// The agent's conversation id, needed to resume it; null until known.
     pub(crate) subagent_thread_id: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// Skills that the agent was told about.
@@ -79,6 +80,9 @@ pub(crate) struct Report {
     /// Present if tests were seen to run.
     #[serde(rename = "test_results", skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<TestsSeen>,
+    /// For a coordinator's task: what its jobs have come to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) jobs: Vec<SubrunReply>,
     /// Tokens of this run; absent if the agent did not report them.
     #[serde(rename = "token_usage", skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<Tokens>,
@@ -218,6 +222,7 @@ impl Report {
             files: FileOperations::seen(view),
             commands: CommandsSeen::of(&results.view),
             tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
+            jobs: SubrunReply::all(results),
             tokens: facts.usage.map(Tokens::of),
             output: results.output.as_ref().map(Output::of),
             report_by: facts.reported.then_some("agent"),

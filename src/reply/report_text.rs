@@ -6,6 +6,7 @@ use std::fmt::Write;
 use crate::config::TextLimits;
 use crate::failure::Voice;
 use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::autopilot_text::subruns;
 use crate::reply::failure_cause::{Place, Unresolved};
 use crate::reply::file_operations::FileOperations;
 use crate::reply::next_steps::next_line;
@@ -15,7 +16,7 @@ use crate::reply::text_layout::{Page, Section};
 use crate::text::plain;
 
 const LONGEST_TITLE: usize = 80;
-const BY_AGENT: &str = " (reported by the agent)";
+pub(super) const BY_AGENT: &str = " (reported by the agent)";
 
 /// The whole text, ending in a newline.
 pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: TextLimits) -> String {
@@ -51,7 +52,9 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     if let Some(hint) = report.advice.as_ref().and_then(|advice| advice.hint.as_ref()) {
         line("hint", &shown(hint));
     }
-    if let Some(so_far) = &report.so_far {
+    if !report.jobs.is_empty() {
+        subruns(&mut text, &report.jobs, cuts);
+    } else if let Some(so_far) = &report.so_far {
         list_any(&mut text, "steps", &so_far.steps(), cuts);
     }
     if let Some(advice) = &report.advice {
@@ -205,7 +208,7 @@ fn items(text: &mut String, items: &[String], left_out: usize, cuts: TextLimits)
     }
 }
 
-fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
+pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
     if items.is_empty() {
         let _ = writeln!(text, "{name}: (none)");
         return;
@@ -251,12 +254,6 @@ pub(crate) fn duration(millis: u64) -> String {
         60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
-}
-
-/// A fence that nothing inside can close.
-pub(crate) fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
 }
 
 #[cfg(test)]
@@ -310,6 +307,7 @@ mod tests {
             unresolved: None,
             earlier: Vec::new(),
             eta: None,
+            jobs: Vec::new(),
             commands: None,
             so_far: None,
             files: None,

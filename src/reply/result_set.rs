@@ -10,6 +10,7 @@ use crate::failure::Voice;
 use crate::model::{State, TaskId, Timestamp};
 use crate::reading::{self, Results};
 use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::autopilot::SubrunReply;
 use crate::reply::changed_files::{ChangedFile, changed_files};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
@@ -65,6 +66,9 @@ pub(crate) struct TaskResult {
     open_questions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next_actions: Vec<String>,
+    /// For a coordinator's task: what its jobs have come to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    jobs: Vec<SubrunReply>,
     /// What the caller should know although it did not end the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -213,6 +217,7 @@ impl TaskResult {
             output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),
             events: None,
             deliverables: Deliverable::all(results, facts),
+            jobs: SubrunReply::all(results),
             open_questions: facts.answer.open_questions.clone(),
             next_actions: facts.answer.next_actions.clone(),
             warnings: facts.warnings.clone(),

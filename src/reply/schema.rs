@@ -6,6 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::reply::autopilot::AutopilotReport;
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
 use crate::reply::environments::{EnvironmentChange, EnvironmentList};
@@ -37,6 +38,12 @@ pub(crate) const SCHEMAS: &[Named] = &[
         used_by: &["run", "resume", "demo", "delegate_resume"],
         id: || "delegator/delegate_run/v1".to_owned(),
         make: <Report as JsonSchema>::json_schema,
+    },
+    Named {
+        name: "delegate_autopilot",
+        used_by: &["autopilot"],
+        id: || "delegator/delegate_autopilot/v1".to_owned(),
+        make: <AutopilotReport as JsonSchema>::json_schema,
     },
     Named {
         name: "execution_ack",
@@ -159,7 +166,16 @@ pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
 /// one of the two has are not required. Two tools use it; it lists objects that not every run has by their
 /// names only.
 pub(crate) fn advertised_report() -> Map<String, Value> {
-    let mut made = advertised::<Report>();
+    advertised_beside_errors::<Report>()
+}
+
+/// The same for the report of an autopilot task.
+pub(crate) fn advertised_autopilot() -> Map<String, Value> {
+    advertised_beside_errors::<AutopilotReport>()
+}
+
+fn advertised_beside_errors<T: JsonSchema>() -> Map<String, Value> {
+    let mut made = advertised::<T>();
     let required = made.insert("required".into(), json!(["status"])).unwrap_or_default();
     let is_required = |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
     if let Some(Value::Object(properties)) = made.get_mut("properties") {

@@ -72,7 +72,7 @@ pub(crate) struct Running {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.
@@ -102,7 +102,7 @@ pub(crate) struct Queued {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.
@@ -121,7 +121,7 @@ pub(crate) struct Ended {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.

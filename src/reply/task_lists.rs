@@ -98,7 +98,7 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot, n
 
 /// A task's id, and the task that it continues.
 fn who(id: &TaskId, parent: Option<&str>) -> String {
-    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (continues {parent})"))
+    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (parent {parent})"))
 }
 
 /// Indented, so that no line of it looks like a line of the reply.

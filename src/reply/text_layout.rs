@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::redact;
 use crate::reply::fit::fit_text;
 use crate::reply::fit::tail_fields;
-use crate::reply::report_text::fence;
 use crate::storage::StoredCapture;
+use crate::text::fence;
 
 #[derive(Debug)]
 pub(crate) struct Page {

@@ -1,5 +1,6 @@
 //! Turns a request into a durable row in the registry.
 
+mod autopilot;
 mod caller;
 mod hosted;
 mod input_limits;
@@ -11,6 +12,7 @@ mod resume;
 mod start;
 mod write_bounds;
 
+pub(crate) use autopilot::AutopilotRequest;
 pub(crate) use caller::{Caller, Ceiling, Client};
 pub(crate) use resolve::{ParentTask, RequestedLimits, StartRequest, codex_program};
 pub(crate) use resume::{ResumeRequest, resume};

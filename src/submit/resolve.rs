@@ -15,8 +15,11 @@ use crate::execution::schema_check;
 use crate::host::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind};
+use crate::model::{
+    AgentName, EarlierResult, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind,
+};
 use crate::reading::enclosing_runs;
+use crate::submit::autopilot::AutopilotRequest;
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
 use crate::submit::write_bounds::{self, WriteBounds};
@@ -56,6 +59,12 @@ pub(crate) struct StartRequest {
     /// Set if a coordinator starts this task as one of its jobs.
     #[serde(skip)]
     pub(crate) job_of: Option<ParentTask>,
+    /// For a job: what the jobs reported that it comes after.
+    #[serde(skip)]
+    pub(crate) earlier: Vec<EarlierResult>,
+    /// Plans the task and runs its jobs, instead of running it.
+    #[serde(skip)]
+    pub(crate) autopilot: Option<AutopilotRequest>,
     #[serde(skip)]
     pub(crate) caller: Caller,
     /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
@@ -84,8 +93,11 @@ pub(crate) fn resolve(
     ask: StartRequest,
 ) -> Result<(Request, Vec<(String, String)>), TaskError> {
     let Context { config, env, home, .. } = context;
-    let agent = ask.agent.unwrap_or(config.default_agent);
-    let hold = SandboxedBy::of(agent, &ask.caller);
+    let agent = match ask.autopilot {
+        Some(_) => AgentName::Autopilot,
+        None => ask.agent.unwrap_or(config.default_agent),
+    };
+    let hold = SandboxedBy::of(agent, &ask);
     input_limits::check(&ask, agent)?;
     input_limits::check_supported(agent, &ask)?;
     check_offered(config, agent, &ask)?;
@@ -93,10 +105,13 @@ pub(crate) fn resolve(
     let here = Some(context.place.as_path()).filter(|place| place.is_absolute()).unwrap_or(Path::new("."));
     let cwd = write_bounds::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
     let git_root = paths::git_root(&cwd);
-    if agent.abilities().needs_git && git_root.is_none() && !ask.skip_git_repo_check {
+    if (agent.abilities().needs_git || ask.autopilot.is_some())
+        && git_root.is_none()
+        && !ask.skip_git_repo_check
+    {
         return Err(TaskError::OutsideGit(cwd));
     }
-    let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
+    let sandbox = sandbox(config, agent, &ask)?;
     let bounds = WriteBounds::of(env, home);
     let add_dirs = writable(context, hold, sandbox, &bounds, &cwd, &ask)?;
     let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env, &cwd);
@@ -113,7 +128,7 @@ pub(crate) fn resolve(
     let mut environment = environment(context, agent, hold, &ask.env_from)?;
     environment.extend(hosted.environment);
     let limits = limits(config, agent, ask.limits)?;
-    let program = program(context, agent, hold, &ask.task)?;
+    let program = program(context, agent, hold, &ask)?;
     // Last, because it starts a program.
     let jail = match hold {
         SandboxedBy::Jail => {
@@ -135,6 +150,8 @@ pub(crate) fn resolve(
         branch: hosted.branch,
         starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
+        autopilot: ask.autopilot.map(|asked| Box::new(asked.resolve(context))),
+        earlier: ask.earlier,
         by_client: matches!(ask.caller, Caller::Client(_)),
         program,
         task: ask.task,
@@ -189,10 +206,10 @@ enum SandboxedBy {
 }
 
 impl SandboxedBy {
-    fn of(agent: AgentName, caller: &Caller) -> Self {
+    fn of(agent: AgentName, ask: &StartRequest) -> Self {
         let abilities = agent.abilities();
-        match caller {
-            _ if abilities.has_own_sandbox => SandboxedBy::Agent,
+        match &ask.caller {
+            _ if abilities.has_own_sandbox || ask.autopilot.is_some() => SandboxedBy::Agent,
             // Its jobs may do what the plan may do.
             Caller::Client(_) if matches!(abilities.task, TaskText::Plan) => SandboxedBy::Agent,
             Caller::Client(_) if abilities.is_command_line() => SandboxedBy::Jail,
@@ -210,17 +227,15 @@ fn check_offered(config: &Config, agent: AgentName, ask: &StartRequest) -> Resul
         (Caller::Client(_), TaskText::Recording) if !agents::is_shipped(&ask.task) => {
             Err(TaskError::ForeignRecording)
         }
-        (Caller::Client(_), _) if !agent.is_offered() => Err(TaskError::NotYet(vec!["agent"])),
+        (Caller::Client(_), _) if !agent.is_offered() && ask.autopilot.is_none() => {
+            Err(TaskError::NotYet(vec!["agent"]))
+        }
         (Caller::Client(_) | Caller::Person, _) => Ok(()),
     }
 }
 
-fn sandbox(
-    config: &Config,
-    agent: AgentName,
-    caller: &Caller,
-    asked: Option<Sandbox>,
-) -> Result<Sandbox, TaskError> {
+fn sandbox(config: &Config, agent: AgentName, ask: &StartRequest) -> Result<Sandbox, TaskError> {
+    let (caller, asked) = (&ask.caller, ask.sandbox);
     if agent.abilities().work == WorkKind::Hosted {
         // It accesses nothing on this machine.
         return Ok(Sandbox::ReadOnly);
@@ -242,7 +257,12 @@ fn sandbox(
         TaskText::CommandLine => Sandbox::WorkspaceWrite,
         TaskText::Prompt | TaskText::Recording | TaskText::Plan => Sandbox::DangerFullAccess,
     };
-    Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
+    // A plan is for work that changes something; its jobs that only look get less.
+    let default = match ask.autopilot {
+        Some(_) => config.default_sandbox.max(Sandbox::WorkspaceWrite).min(config.max_sandbox),
+        None => config.default_sandbox,
+    };
+    Ok(asked.unwrap_or_else(|| default.min(caller.max_sandbox(config)).min(most)))
 }
 
 /// Checks everything that a run wants to write to. Returns the additional directories as real paths.
@@ -282,12 +302,19 @@ fn writable(
 }
 
 /// Finds the program now, because whoever starts it later may have another `PATH`.
-fn program(context: &Context, agent: AgentName, hold: SandboxedBy, task: &str) -> Result<PathBuf, TaskError> {
+fn program(
+    context: &Context,
+    agent: AgentName,
+    hold: SandboxedBy,
+    ask: &StartRequest,
+) -> Result<PathBuf, TaskError> {
     let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
     let abilities = agent.abilities();
     match abilities.task {
-        TaskText::Recording => agents::check_task(task).map_err(TaskError::BadRecording)?,
-        TaskText::Plan => drop(Plan::parse(task).map_err(TaskError::BadPlan)?),
+        TaskText::Recording => agents::check_task(&ask.task).map_err(TaskError::BadRecording)?,
+        // Without it, no job could run.
+        TaskText::Plan if ask.autopilot.is_some() => drop(codex_program(&context.env, &context.config)?),
+        TaskText::Plan => drop(Plan::parse(&ask.task).map_err(TaskError::BadPlan)?),
         TaskText::Prompt | TaskText::CommandLine => {}
     }
     match abilities.program {

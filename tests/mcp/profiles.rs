@@ -19,6 +19,7 @@ fn the_option_goes_before_the_variable_and_that_before_the_configuration() {
         [
             "delegate_run",
             "delegate_resume",
+            "delegate_autopilot",
             "delegate_status",
             "delegate_wait",
             "delegate_results",

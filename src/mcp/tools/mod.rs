@@ -2,6 +2,7 @@
 //!
 //! A tool parses, calls a use case, and renders; it decides nothing. The protocol itself is in `mcp/protocol`.
 
+pub(crate) mod autopilot;
 pub(crate) mod cancel;
 pub(crate) mod field;
 pub(crate) mod inspect;
@@ -64,6 +65,7 @@ pub(crate) enum Effect {
 pub(crate) const TOOLS: &[Tool] = &[
     run::TOOL,
     resume::TOOL,
+    autopilot::TOOL,
     status::TOOL,
     wait::TOOL,
     results::TOOL,

@@ -14,7 +14,7 @@ use crate::model::{AgentName, Sandbox, Timestamp};
 use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
 use crate::reply::{Facts, Report};
-use crate::submit::{Accepted, StartRequest};
+use crate::submit::{Accepted, AutopilotRequest, StartRequest};
 use crate::tasks::{self, Until};
 
 /// The largest `wait_ms`; the client's own limit may be shorter.
@@ -87,6 +87,22 @@ const DEDUPE: Field = Field::new(
     Kind::Flag,
     "Return the task of an identical request from the last minute if it is still running; never for commands. Default: true.",
 );
+const MODEL: Field = Field::new("model", Kind::Text, "Model, as the agent names it.");
+const EFFORT: Field = Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it.");
+const CONFIG: Field = Field::new(
+    "config_overrides",
+    Kind::Texts,
+    "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
+);
+const ENV_FROM: Field = Field::new(
+    "env_from",
+    Kind::Texts,
+    "Names of environment variables to pass to the agent; the operator lists the allowed names.",
+);
+const NETWORK: Field =
+    Field::new("network", Kind::Flag, "Let the agent's commands use the network, if the operator allows it.");
+const ADD_DIRS: Field =
+    Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd.");
 const ALIAS: Field = Field::new("alias", Kind::Text, "Short name for the task.");
 
 /// What applies to a task in the cloud, too.
@@ -99,31 +115,19 @@ pub(crate) const OPTIONS: Field = Field::new(
     "options",
     Kind::Rare(&[
         Field::new("agent", Kind::Choice(&AgentName::NAMES), "Agent to use. Default: codex."),
-        Field::new("model", Kind::Text, "Model, as the agent names it."),
-        Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it."),
-        Field::new(
-            "config_overrides",
-            Kind::Texts,
-            "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
-        ),
+        MODEL,
+        EFFORT,
+        CONFIG,
         LIMITS,
         Field::new("max_tokens_total", Kind::Integer { least: 1, most: i64::MAX }, "Not supported yet."),
         IDEMPOTENCY_KEY,
         DEDUPE,
         ALIAS,
-        Field::new(
-            "env_from",
-            Kind::Texts,
-            "Names of environment variables to pass to the agent; the operator lists the allowed names.",
-        ),
+        ENV_FROM,
         Field::new("isolation", Kind::Choice(&["none", "worktree"]), "Only `none` is supported yet."),
-        Field::new(
-            "network",
-            Kind::Flag,
-            "Let the agent's commands use the network, if the operator allows it.",
-        ),
+        NETWORK,
         Field::new("output_schema", Kind::Object, "JSON Schema that the answer must match."),
-        Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd."),
+        ADD_DIRS,
         ENV_ID,
         ATTEMPTS,
         BRANCH,
@@ -134,12 +138,36 @@ pub(crate) const OPTIONS: Field = Field::new(
      config_overrides[], agent (codex); for agent codex_cloud: env_id, attempts, branch, starting_diff.",
 );
 
-/// The parsed arguments of both tools.
+/// What applies to every job of a plan.
+pub(crate) const JOB_OPTIONS: Field = Field::new(
+    "options",
+    Kind::Rare(&[
+        MODEL,
+        EFFORT,
+        CONFIG,
+        LIMITS,
+        IDEMPOTENCY_KEY,
+        DEDUPE,
+        ALIAS,
+        ENV_FROM,
+        NETWORK,
+        ADD_DIRS,
+        ROLE,
+        GIT,
+    ]),
+    "Rarely needed, for all jobs: model, reasoning_effort, timeout, network, add_dirs[], env_from[], \
+     config_overrides[], role, skip_git_repo_check; for the task: alias, idempotency_key, dedupe.",
+);
+
+/// The parsed arguments of the tools that start a task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Start {
     #[serde(flatten)]
     pub(crate) request: StartRequest,
+    /// Only for `delegate_autopilot`.
+    #[serde(flatten)]
+    pub(crate) autopilot: AutopilotRequest,
     wait_ms: u64,
     format: Format,
     /// Only for `delegate_resume`.
