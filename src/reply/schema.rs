@@ -169,9 +169,13 @@ pub(crate) fn advertised_report() -> Map<String, Value> {
     advertised_beside_errors::<Report>()
 }
 
-/// The same for the report of an autopilot task.
+/// The same for the report of an autopilot task, with all objects by their names only.
 pub(crate) fn advertised_autopilot() -> Map<String, Value> {
-    advertised_beside_errors::<AutopilotReport>()
+    let mut made = advertised_beside_errors::<AutopilotReport>();
+    if let Some(Value::Object(properties)) = made.get_mut("properties") {
+        properties.values_mut().for_each(|property| terse(property, TOLD_DEPTH));
+    }
+    made
 }
 
 fn advertised_beside_errors<T: JsonSchema>() -> Map<String, Value> {

@@ -73,7 +73,9 @@ impl RunDir {
 
     /// Links the directory of the run that the job became. The id of a job is a plain name.
     pub(crate) fn link_subrun(&self, job: &str, run: &RunId) -> io::Result<()> {
-        files::create_dir(&self.subruns())?;
+        if !self.subruns().is_dir() {
+            files::create_dir(&self.subruns())?;
+        }
         std::os::unix::fs::symlink(Path::new("../..").join(run.as_str()), self.subruns().join(job))
     }
 

@@ -8,8 +8,8 @@ use crate::mcp::protocol::{Call, Reply, failure};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::run::TASK;
 use crate::mcp::tools::start::{
-    self, CWD, GIT, GLOBAL_SKILLS, JOB_OPTIONS, MAX_SKILLS, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE,
-    Start, WAIT_MS,
+    self, ADD_DIRS, ALIAS, CONFIG, CWD, DEDUPE, EFFORT, ENV_FROM, GIT, GLOBAL_SKILLS, IDEMPOTENCY_KEY,
+    LIMITS, MAX_SKILLS, MODEL, NETWORK, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start, WAIT_MS,
 };
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::Planner;
@@ -29,6 +29,28 @@ const MAX_PARALLEL: Field =
 const PLAN_ONLY: Field =
     Field::new("plan_only", Kind::Flag, "Show the plan and start no job. Default: false.");
 
+const OPTIONS: Field = Field::new(
+    "options",
+    Kind::Rare(&[
+        MAX_AGENTS,
+        MAX_PARALLEL,
+        MODEL,
+        EFFORT,
+        CONFIG,
+        LIMITS,
+        IDEMPOTENCY_KEY,
+        DEDUPE,
+        ALIAS,
+        ENV_FROM,
+        NETWORK,
+        ADD_DIRS,
+        ROLE,
+        GIT,
+    ]),
+    "Rarely needed: max_agents (3), max_parallel (2), alias, idempotency_key, dedupe; for all jobs: model, \
+     reasoning_effort, timeout, network, add_dirs[], env_from[], config_overrides[], role, skip_git_repo_check.",
+);
+
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_autopilot",
     title: "Plan and run a larger task",
@@ -44,10 +66,10 @@ pub(crate) const TOOL: Tool = Tool {
         SANDBOX,
         WAIT_MS,
         PLANNER,
-        MAX_AGENTS,
-        MAX_PARALLEL,
         PLAN_ONLY,
-        JOB_OPTIONS,
+        OPTIONS,
+        MAX_AGENTS.hidden(),
+        MAX_PARALLEL.hidden(),
         ROLE.hidden(),
         GIT.hidden(),
         FORMAT.hidden(),

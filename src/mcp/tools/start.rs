@@ -72,38 +72,39 @@ const TIMEOUT: &[Field] = &[
     Field::new("command_s", Kind::Number, "Seconds for one of the agent's commands. Default: 3600."),
 ];
 
-const LIMITS: Field = Field::new(
+pub(crate) const LIMITS: Field = Field::new(
     "timeout",
     Kind::ObjectOr(TIMEOUT, &[QUICK]),
     "Limits of the run, or the word `quick` (300 s idle, 1200 s in total).",
 );
-const IDEMPOTENCY_KEY: Field = Field::new(
+pub(crate) const IDEMPOTENCY_KEY: Field = Field::new(
     "idempotency_key",
     Kind::Text,
     "Makes the request safe to repeat: the same key and request return the same task.",
 );
-const DEDUPE: Field = Field::new(
+pub(crate) const DEDUPE: Field = Field::new(
     "dedupe",
     Kind::Flag,
     "Return the task of an identical request from the last minute if it is still running; never for commands. Default: true.",
 );
-const MODEL: Field = Field::new("model", Kind::Text, "Model, as the agent names it.");
-const EFFORT: Field = Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it.");
-const CONFIG: Field = Field::new(
+pub(crate) const MODEL: Field = Field::new("model", Kind::Text, "Model, as the agent names it.");
+pub(crate) const EFFORT: Field =
+    Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it.");
+pub(crate) const CONFIG: Field = Field::new(
     "config_overrides",
     Kind::Texts,
     "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
 );
-const ENV_FROM: Field = Field::new(
+pub(crate) const ENV_FROM: Field = Field::new(
     "env_from",
     Kind::Texts,
     "Names of environment variables to pass to the agent; the operator lists the allowed names.",
 );
-const NETWORK: Field =
+pub(crate) const NETWORK: Field =
     Field::new("network", Kind::Flag, "Let the agent's commands use the network, if the operator allows it.");
-const ADD_DIRS: Field =
+pub(crate) const ADD_DIRS: Field =
     Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd.");
-const ALIAS: Field = Field::new("alias", Kind::Text, "Short name for the task.");
+pub(crate) const ALIAS: Field = Field::new("alias", Kind::Text, "Short name for the task.");
 
 /// What applies to a task in the cloud, too.
 pub(crate) const CLOUD_OPTIONS: Field = Field::new(
@@ -136,27 +137,6 @@ pub(crate) const OPTIONS: Field = Field::new(
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
      alias, idempotency_key, dedupe (false: run again even if an identical request of the last minute is still running), output_schema, env_from[], \
      config_overrides[], agent (codex); for agent codex_cloud: env_id, attempts, branch, starting_diff.",
-);
-
-/// What applies to every job of a plan.
-pub(crate) const JOB_OPTIONS: Field = Field::new(
-    "options",
-    Kind::Rare(&[
-        MODEL,
-        EFFORT,
-        CONFIG,
-        LIMITS,
-        IDEMPOTENCY_KEY,
-        DEDUPE,
-        ALIAS,
-        ENV_FROM,
-        NETWORK,
-        ADD_DIRS,
-        ROLE,
-        GIT,
-    ]),
-    "Rarely needed, for all jobs: model, reasoning_effort, timeout, network, add_dirs[], env_from[], \
-     config_overrides[], role, skip_git_repo_check; for the task: alias, idempotency_key, dedupe.",
 );
 
 /// The parsed arguments of the tools that start a task.
