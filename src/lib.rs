@@ -30,6 +30,7 @@ mod execution;
 mod reading;
 mod submit;
 mod tasks;
+mod worktrees;
 
 mod autopilot;
 

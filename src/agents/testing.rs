@@ -26,6 +26,8 @@ pub(crate) fn request() -> Request {
         task: "fix the test".to_owned(),
         role: "specialist".to_owned(),
         cwd: PathBuf::from("/home/dev/project"),
+        after: None,
+        worktree: None,
         git_root: Some(PathBuf::from("/home/dev/project")),
         sandbox: Sandbox::ReadOnly,
         network: false,

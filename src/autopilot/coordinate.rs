@@ -27,6 +27,7 @@ use crate::runs::{ReadError, RunDir, StartRecord};
 use crate::submit::start;
 use crate::tasks;
 use crate::text;
+use crate::worktrees;
 
 /// How often to look at the jobs if nobody reports that one has ended.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
@@ -41,14 +42,16 @@ pub(crate) fn coordinate(
     started: &StartRecord,
     listener: &mut Listener,
 ) -> Result<RunResult, Fault> {
-    let (outcome, answer) = Coordinator::open(env, dir, request, started)?.run(listener);
+    let mut coordinator = Coordinator::open(env, dir, request, started)?;
+    let (outcome, answer) = coordinator.run(listener);
+    let (worktree, warnings) = coordinator.result_branch();
     let ended = attached::end(dir, request, started, outcome, answer.summary.clone());
-    Ok(RunResult { answer: Some(answer), ..ended })
+    Ok(RunResult { answer: Some(answer), worktree, warnings, ..ended })
 }
 
 pub(super) struct Coordinator<'a> {
     pub(super) context: Context,
-    dir: &'a RunDir,
+    pub(super) dir: &'a RunDir,
     pub(super) request: &'a Request,
     pub(super) started: &'a StartRecord,
     pub(super) plan: PlanRecord,
@@ -76,7 +79,9 @@ impl<'a> Coordinator<'a> {
         let plan = match dir.read_state(&dir.plan()) {
             Ok(Some(plan)) => plan,
             // The jobs that were submitted are found again by their keys.
-            Ok(None) | Err(ReadError::Damaged { .. }) => first_plan(request)?,
+            Ok(None) | Err(ReadError::Damaged { .. }) => {
+                PlanRecord { base: base(&context, request), ..first_plan(request)? }
+            }
             Err(error) => return Err(storage(&error)),
         };
         let is_dirty = request.autopilot.is_some();
@@ -122,7 +127,7 @@ impl<'a> Coordinator<'a> {
 
     fn bounds(&self) -> Bounds {
         let parallel = self.request.autopilot.as_ref().map_or(usize::MAX, |settings| settings.max_parallel);
-        Bounds { parallel, one_writer: true }
+        Bounds { parallel, one_writer: self.plan.base.is_none() }
     }
 
     fn drive(&mut self, listener: &mut Listener) -> Result<(), StopReason> {
@@ -228,7 +233,11 @@ impl<'a> Coordinator<'a> {
         let task = match self.find_job(&record.job)? {
             Some(task) => Ok(task),
             None => {
-                let ask = job_request(self.request, &record.job, self.earlier(&record.job));
+                let branch = match self.branch_point(&record.job) {
+                    Ok(branch) => branch,
+                    Err(reason) => return self.skip(index, reason),
+                };
+                let ask = job_request(self.request, &record.job, self.earlier(&record.job), branch);
                 start(&mut self.context, ask).map(|accepted| accepted.task_id)
             }
         };
@@ -239,12 +248,13 @@ impl<'a> Coordinator<'a> {
                 self.set(index, JobStatus::Submitted)
             }
             Err(error) if matches!(error, TaskError::Registry(_)) || is_temporary(&error) => Err(error),
-            Err(error) => {
-                let reason = one_line(&error);
-                self.note(index, &format!("could not be started: {reason}"));
-                self.set(index, JobStatus::Skipped(reason))
-            }
+            Err(error) => self.skip(index, one_line(&error)),
         }
+    }
+
+    fn skip(&mut self, index: usize, reason: String) -> Result<(), TaskError> {
+        self.note(index, &format!("could not be started: {reason}"));
+        self.set(index, JobStatus::Skipped(reason))
     }
 
     /// What the jobs reported that `job` comes after.
@@ -343,6 +353,12 @@ fn first_plan(request: &Request) -> Result<PlanRecord, Fault> {
             Ok(PlanRecord::new(Some(decision), jobs))
         }
     }
+}
+
+/// The commit from which the branches of the jobs start; `None` outside of git and before the first commit.
+fn base(context: &Context, request: &Request) -> Option<String> {
+    let root = request.autopilot.as_ref().and(request.git_root.as_ref())?;
+    Some(worktrees::plan(&context.home, root, &request.task_id, None).ok()?.base)
 }
 
 fn steps(subruns: &[Subrun]) -> Vec<PlanStep> {

@@ -2,10 +2,17 @@
 
 use crate::autopilot::planner;
 use crate::model::{EarlierResult, Job, Level, Plan, Request, Sandbox, WorkKind};
-use crate::submit::{Caller, ParentTask, RequestedLimits, StartRequest};
+use crate::submit::{Caller, Isolation, ParentTask, RequestedLimits, StartRequest};
+use crate::worktrees::BranchPoint;
 
 /// The request for `job` of the plan that `request` asked for. It gets no more access than that.
-pub(super) fn job_request(request: &Request, job: &Job, earlier: Vec<EarlierResult>) -> StartRequest {
+/// With `branch`, it works in a worktree.
+pub(super) fn job_request(
+    request: &Request,
+    job: &Job,
+    earlier: Vec<EarlierResult>,
+    branch: Option<BranchPoint>,
+) -> StartRequest {
     let shared = StartRequest {
         caller: Caller::of(request),
         agent: Some(job.agent),
@@ -16,6 +23,8 @@ pub(super) fn job_request(request: &Request, job: &Job, earlier: Vec<EarlierResu
         env_from: request.env_from.clone(),
         job_of: Some(ParentTask { task_id: request.task_id.clone(), within: request.within.clone() }),
         earlier,
+        isolation: if branch.is_some() { Isolation::Worktree } else { Isolation::None },
+        branch_point: branch,
         ..StartRequest::default()
     };
     let abilities = job.agent.abilities();
@@ -80,7 +89,7 @@ mod tests {
 
     fn jobs(request: &Request) -> Vec<StartRequest> {
         let jobs = decide::plan("mend it", 3, Sandbox::DangerFullAccess);
-        jobs.iter().map(|job| job_request(request, job, Vec::new())).collect()
+        jobs.iter().map(|job| job_request(request, job, Vec::new(), None)).collect()
     }
 
     #[test]
@@ -113,6 +122,6 @@ mod tests {
         let request = of_plan();
         assert!(jobs(&request).iter().all(|one| one.output_schema.is_none()));
         let planner = planner::job("mend it", request.autopilot.as_ref().unwrap(), request.sandbox);
-        assert!(job_request(&request, &planner, Vec::new()).output_schema.is_some());
+        assert!(job_request(&request, &planner, Vec::new(), None).output_schema.is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! Several tasks under one coordinator: a plan of jobs, each submitted when those it comes after have completed.
 
 mod aggregate;
+mod branches;
 mod cancel_jobs;
 mod coordinate;
 mod decide;

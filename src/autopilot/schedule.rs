@@ -1,6 +1,6 @@
 //! Decides what to do next with the jobs of a plan. Pure.
 
-use crate::model::{JobRecord, JobStatus, PlanRecord, Sandbox, State};
+use crate::model::{JobRecord, JobStatus, PlanRecord, State};
 
 /// How many jobs may run at the same time.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl PlanRecord {
         let running: Vec<&JobRecord> =
             self.jobs.iter().filter(|record| record.status == JobStatus::Submitted).collect();
         let is_full = running.len() >= bounds.parallel;
-        let has_writer = bounds.one_writer && running.iter().any(|record| record.writes());
+        let has_writer = bounds.one_writer && running.iter().any(|record| record.job.writes());
         for (index, record) in self.jobs.iter().enumerate() {
             if record.status != JobStatus::Waiting {
                 continue;
@@ -44,7 +44,7 @@ impl PlanRecord {
                 let reason = format!("job `{}` did not complete", failed.job.id);
                 return Step::Skip { index, reason };
             }
-            let must_wait = is_full || has_writer && record.writes();
+            let must_wait = is_full || has_writer && record.job.writes();
             if !must_wait && (after.peek().is_none() || after.all(JobRecord::has_completed)) {
                 return Step::Submit(index);
             }
@@ -65,10 +65,6 @@ impl PlanRecord {
 }
 
 impl JobRecord {
-    fn writes(&self) -> bool {
-        self.job.sandbox.is_some_and(|sandbox| sandbox > Sandbox::ReadOnly)
-    }
-
     fn shortfall(&self) -> Option<String> {
         let id = &self.job.id;
         match &self.status {
@@ -83,7 +79,7 @@ impl JobRecord {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::model::{AgentName, Job};
+    use crate::model::{AgentName, Job, Sandbox};
 
     const WIDE: Bounds = Bounds { parallel: usize::MAX, one_writer: true };
 

@@ -13,7 +13,7 @@ use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::Failure;
 use crate::model::{AgentName, Sandbox};
-use crate::submit::{RequestedLimits, StartRequest};
+use crate::submit::{Isolation, RequestedLimits, StartRequest};
 
 /// The most that is read from standard input. The limit of a task is far lower.
 const LONGEST_INPUT: u64 = 64 << 20;
@@ -33,6 +33,12 @@ pub(super) struct TaskArgs {
     /// What the agent may access: `read-only`, `workspace-write`, or `danger-full-access`
     #[arg(long, value_parser = sandbox(), hide_possible_values = true)]
     sandbox: Option<Sandbox>,
+    /// Work in a git worktree on a branch of its own; `delegator apply` brings the changes back
+    #[arg(long)]
+    worktree: bool,
+    /// Start when this task has completed; if it ends otherwise, cancel this one
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
     /// Let the agent's commands use the network
     #[arg(long)]
     network: bool,
@@ -113,6 +119,8 @@ impl TaskArgs {
             agent: self.agent,
             task: task(self.task)?,
             role: self.role,
+            isolation: if self.worktree { Isolation::Worktree } else { Isolation::None },
+            after: self.after,
             cwd: self.cwd,
             sandbox: self.sandbox,
             network: self.network,

@@ -32,6 +32,9 @@ pub(crate) struct Config {
     pub(crate) max_stream_bytes: u64,
     pub(crate) kill_level: Option<KillLevel>,
     pub(crate) codex_path: Option<PathBuf>,
+    /// A command that prepares a new worktree.
+    pub(crate) worktree_setup: Option<String>,
+    pub(crate) worktree_setup_timeout_s: u64,
     tools: ToolProfile,
     allow_internal_tools: bool,
     /// Browser origins that may use the HTTP server.
@@ -92,6 +95,8 @@ impl Default for Config {
             max_stream_bytes: 256 << 20,
             kill_level: None,
             codex_path: None,
+            worktree_setup: None,
+            worktree_setup_timeout_s: 10 * 60,
             tools: ToolProfile::Default,
             allow_internal_tools: false,
             http_origins: Vec::new(),
@@ -137,7 +142,12 @@ impl Config {
         if config.default_sandbox > config.max_sandbox {
             return Err("`default_sandbox` allows more than `max_sandbox`".into());
         }
-        let limits = [config.idle_timeout_s, config.hard_timeout_s, config.command_timeout_s];
+        let limits = [
+            config.idle_timeout_s,
+            config.hard_timeout_s,
+            config.command_timeout_s,
+            config.worktree_setup_timeout_s,
+        ];
         if limits.contains(&0) {
             return Err("a timeout of 0 seconds would end every run at once".into());
         }

@@ -75,6 +75,16 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key { name: "codex_path", default: "", meaning: "path of the Codex program; unset searches PATH" },
     Key {
+        name: "worktree_setup",
+        default: "",
+        meaning: "shell command that prepares a new worktree before its agent starts, such as `npm ci`; unset runs nothing",
+    },
+    Key {
+        name: "worktree_setup_timeout_s",
+        default: "600",
+        meaning: "time limit in seconds for `worktree_setup`",
+    },
+    Key {
         name: "tools",
         default: "\"default\"",
         meaning: "tools that `serve` lists: default, or all to include the primitives; DELEGATOR_TOOLS and --tools take precedence",

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use crate::agents::BadRecording;
 use crate::config::ConfigError;
 use crate::context::missing_output::MissingOutput;
+use crate::context::worktree_error::WorktreeError;
 use crate::environments::EnvironmentsError;
 use crate::host::HomeError;
 use crate::host::ListenError;
@@ -44,6 +45,8 @@ pub(crate) enum TaskError {
     Setup(#[from] SetupError),
     #[error(transparent)]
     Environments(#[from] EnvironmentsError),
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
     #[error("failed to write to `{}`", path.display())]
     Write {
         path: PathBuf,

@@ -3,7 +3,9 @@
 mod error;
 mod missing_output;
 mod open;
+mod worktree_error;
 
 pub(crate) use error::{TaskError, one_line, quoted};
 pub(crate) use missing_output::{MissingOutput, missing_output};
 pub(crate) use open::Context;
+pub(crate) use worktree_error::WorktreeError;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::agents::{self, Agent, AgentFiles, AgentPlan, Reader};
-use crate::context::{Context, one_line};
+use crate::context::{Context, WorktreeError, one_line};
 use crate::execution::control::Listener;
 use crate::execution::inner_runs::InnerRuns;
 use crate::execution::observe::Watch;
@@ -31,6 +31,7 @@ use crate::supervisor::{
     ChildEnded, Control, ControlOrder, LaunchedSupervisor, Observer, ProcessTree, RunMark, RunRelation,
     Scope, SubrunControl,
 };
+use crate::worktrees::{self, Ground};
 
 /// Runs the agent, or finds out why it cannot run. Always returns a record.
 pub(super) fn run(
@@ -43,16 +44,29 @@ pub(super) fn run(
 ) -> RunResult {
     let tree =
         ProcessTree::prepare(RunMark::of(&request.run_id, paths::identify(dir.home())), request.kill_level);
-    let prepared = prepare(env, dir, request, agent);
+    let mut stop = None;
+    let prepared = prepare(env, dir, request, agent, &mut || {
+        if let Some(ControlOrder::Stop(reason)) = listener.receive() {
+            stop = Some(reason);
+        }
+        stop.is_some()
+    });
     // The program may have left something behind when it was probed.
     tree.sweep(Scope::Own);
     let outcome = match prepared {
-        Err(fault) => Outcome::Failed { fault },
-        Ok(prepared) => match listener.receive() {
+        Err(fault) => match stop {
+            Some(StopReason::Cancelled { reason }) => Outcome::Cancelled { reason },
+            _ => Outcome::Failed { fault },
+        },
+        Ok(prepared) => match stop.map(ControlOrder::Stop).or_else(|| listener.receive()) {
             Some(ControlOrder::Stop(StopReason::Cancelled { reason })) => Outcome::Cancelled { reason },
             _ => return prepared.run(env, dir, request, attempt, tree, listener),
         },
     };
+    if let Some(worktree) = request.worktree.as_ref().filter(|_| request.resume.is_none()) {
+        // Its agent has not started, so nothing is lost. What cannot be removed now is removed by `discard`.
+        let _ = worktrees::discard_unused(env, worktree);
+    }
     bare(request, attempt, outcome)
 }
 
@@ -70,8 +84,16 @@ fn prepare<'a>(
     dir: &'a RunDir,
     request: &Request,
     agent: &dyn Agent,
+    is_stopped: &mut dyn FnMut() -> bool,
 ) -> Result<Prepared<'a>, Fault> {
     let environment = environment(dir, request)?;
+    let noted = match &request.worktree {
+        Some(worktree) => {
+            let ground = Ground { env, dir, request, environment: &environment };
+            worktrees::create(&ground, worktree, is_stopped).map_err(|error| no_worktree(&error))?
+        }
+        None => Vec::new(),
+    };
     let ground = open_ground(request)?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
     // Changes after this snapshot belong to the run. The probes read the user's settings, not the tree.
@@ -80,7 +102,8 @@ fn prepare<'a>(
         ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
     let prompt = prompts::render(request);
     let files = AgentFiles { schema: dir.schema(), last_message: dir.last_message() };
-    let plan = agent.command(request, &prompt, &files, &findings)?;
+    let mut plan = agent.command(request, &prompt, &files, &findings)?;
+    plan.warnings.splice(0..0, noted);
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }
@@ -112,6 +135,15 @@ fn open_ground(request: &Request) -> Result<OpenedDirs, Fault> {
 fn swapped(place: &Path) -> Fault {
     Fault::new(FailureCode::Sandbox, format!("`{}` was replaced after it was checked", place.display()))
         .hint("start the task again with the directory that it now leads to")
+}
+
+fn no_worktree(error: &WorktreeError) -> Fault {
+    let fault =
+        Fault::new(FailureCode::Spawn, format!("the worktree could not be made: {}", one_line(error)));
+    match error {
+        WorktreeError::Setup(_) => fault.hint("`worktree_setup.log` in the run directory has its output"),
+        _ => fault,
+    }
 }
 
 fn gone(place: &Path) -> Fault {
@@ -222,6 +254,11 @@ impl Prepared<'_> {
                     Err(error) => {
                         result.warnings.push(format!("failed to write the evidence: {error}"));
                     }
+                }
+                if let Some(worktree) = &request.worktree {
+                    let (end, notes) = worktrees::finish(env, dir, request, worktree);
+                    result.worktree = end;
+                    result.warnings.extend(notes);
                 }
                 result
             }

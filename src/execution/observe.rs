@@ -15,7 +15,7 @@ use crate::execution::evidence_gaps;
 use crate::execution::overlap;
 use crate::execution::overlap::Present;
 use crate::git;
-use crate::git::{Differences, Git, History, Time, TreeBefore, User};
+use crate::git::{Differences, Git, History, Installed, Time, TreeBefore};
 use crate::host::Env;
 use crate::host::{clock, paths, trim_memory};
 use crate::ledger::EditsAndRefusals;
@@ -156,11 +156,8 @@ fn look(
     root: &Path,
     path: Option<&OsStr>,
 ) -> Result<TreeBefore, git::SnapshotError> {
-    let program = git_for(request, root, path)?;
-    let system = Git::own(path, &writable(request, root)).unwrap_or_else(|| program.clone());
-    let user =
-        User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME"), system: git::of_system(&system) };
-    TreeBefore::take(root, &dir.tree(), dir.home(), program, &user, clock::monotonic() + LIMIT)
+    let installed = Installed::find(env, path, &writable(request, root))?;
+    TreeBefore::take(root, &dir.tree(), dir.home(), &installed, clock::monotonic() + LIMIT)
 }
 
 /// A git program that the run could not have put there.

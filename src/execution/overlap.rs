@@ -131,9 +131,13 @@ fn run_of(mark: &Path) -> Option<RunId> {
     mark.file_name()?.to_str()?.parse().ok()
 }
 
-/// Whether a run that was submitted after `run` works or worked in the checkout at `tree`.
+/// Whether a run that was submitted after `run` works or worked in the checkout at `tree`, or it is a worktree that
+/// delegator made for one.
 pub(crate) fn is_anothers(dir: &RunDir, run: &RunId, tree: &Path) -> bool {
     let tree = fs::canonicalize(tree).unwrap_or_else(|_| tree.to_owned());
+    if fs::canonicalize(dir.home()).is_ok_and(|home| tree.starts_with(home)) {
+        return true;
+    }
     let runs = dir.of(run).path().parent().map(runs_in).unwrap_or_default();
     // Run ids begin with the time of submission.
     let later = runs.range(run.clone()..).filter(|other| *other != run);

@@ -10,7 +10,7 @@ use crate::execution::{control, pending_dirs, reattach, recover};
 use crate::host::Lock;
 use crate::host::clock;
 use crate::host::{Attachment, spawn};
-use crate::model::{FailureCode, Fault, Outcome, RunId};
+use crate::model::{FailureCode, Fault, Outcome, RunId, State, TaskId};
 use crate::reading::enclosing_runs;
 use crate::reading::is_alive;
 use crate::registry::{ClaimedTask, Row};
@@ -102,6 +102,11 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
             recover::cancel_copy(context, &row, &dir, None, &original)?;
             continue;
         }
+        let after = request.as_ref().and_then(|request| request.after.clone());
+        if let Some(reason) = after.map(|task| not_completed(context, &task)).transpose()?.flatten() {
+            recover::cancel_waiting(context, &row, Some(reason))?;
+            continue;
+        }
         let within = request.map(|request| request.within).unwrap_or_default();
         if let Some(outer) = enclosing_runs::ended(&dir, &within) {
             recover::cancel_waiting(context, &row, Some(enclosing_runs::reason(outer)))?;
@@ -116,6 +121,15 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
             }
         }
     }
+}
+
+/// Why a task that was to start after `task` does not start.
+fn not_completed(context: &Context, task: &TaskId) -> Result<Option<String>, TaskError> {
+    Ok(match context.registry.task(task)?.map(|row| row.state) {
+        Some(State::Completed) => None,
+        Some(state) => Some(format!("{task}, which had to complete first, ended as {state}")),
+        None => Some(format!("{task}, which had to complete first, is no longer known")),
+    })
 }
 
 /// Fails a claimed task whose files are damaged. We hold its lock.

@@ -1,7 +1,7 @@
 //! The error code and the exit code of every error.
 
 use crate::config::ConfigError;
-use crate::context::TaskError;
+use crate::context::{TaskError, WorktreeError};
 use crate::environments::EnvironmentsError;
 use crate::failure::{Code, Exit};
 use crate::host::ListenError;
@@ -21,6 +21,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         TaskError::Setup(setup) => of_setup(setup),
         TaskError::Environments(error) => of_environments(error),
         TaskError::Inspect(InspectError::Read(_)) => (Code::Internal, Exit::Machine),
+        TaskError::Worktree(WorktreeError::Git(_) | WorktreeError::Io(_)) => (Code::Internal, Exit::Machine),
         TaskError::Home(_)
         | TaskError::Config(ConfigError::Unreadable { .. } | ConfigError::Invalid { .. }) => {
             (Code::Lasting, Exit::Machine)
@@ -50,7 +51,16 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::NotFound(_)
         | TaskError::OtherProject { .. }
         | TaskError::BadThread(_) => NOT_FOUND,
-        TaskError::NothingToRebuild
+        TaskError::Worktree(
+            WorktreeError::NoRepository(_)
+            | WorktreeError::NoCommit(_)
+            | WorktreeError::NoBase(_)
+            | WorktreeError::Forgotten(_)
+            | WorktreeError::NoBranch(_)
+            | WorktreeError::Setup(_)
+            | WorktreeError::AllAdded(_),
+        )
+        | TaskError::NothingToRebuild
         | TaskError::EmptyTask
         | TaskError::LongTask { .. }
         | TaskError::NulInTask

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::context::TaskError;
+use crate::context::{TaskError, WorktreeError};
 use crate::inspect::InspectError;
 use crate::registry::RegistryError;
 use crate::terminals::TerminalError;
@@ -146,6 +146,11 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
             json!({ "reason": "cannot_write", "file": path.display().to_string() })
         }
         TaskError::Config(_) => json!({ "reason": "bad_configuration" }),
+        TaskError::Worktree(WorktreeError::NoRepository(_) | WorktreeError::NoCommit(_)) => {
+            json!({ "reason": "no_commit", "field": "isolation" })
+        }
+        TaskError::Worktree(WorktreeError::NoBase(_)) => json!({ "reason": "not_found", "field": "base" }),
+        TaskError::Worktree(_) => json!({ "reason": "worktree" }),
         TaskError::Home(_) => json!({ "reason": "home_unusable" }),
         TaskError::Registry(registry) => json!({ "reason": match registry {
             RegistryError::Busy(_) => "registry_busy",

@@ -1,6 +1,6 @@
 //! Hints for requests that cannot start a task.
 
-use crate::context::{TaskError, quoted};
+use crate::context::{TaskError, WorktreeError, quoted};
 use crate::failure::{Voice, flags};
 
 pub(super) fn hint(error: &TaskError, voice: Voice) -> Option<String> {
@@ -53,6 +53,11 @@ fn input_hint(error: &TaskError, voice: Voice) -> Option<String> {
             "run it inside a repository (`git init` makes one), or pass `--skip-git-repo-check`",
             "give a directory inside a repository as `cwd`, or set `skip_git_repo_check` to true",
         ),
+        TaskError::Worktree(WorktreeError::NoRepository(_)) => voice.say(
+            "run it inside a repository that is not bare, or without `--worktree`",
+            "give a directory inside a repository that is not bare as `cwd`, or leave out `isolation`",
+        ),
+        TaskError::Worktree(WorktreeError::NoCommit(_)) => "make a first commit: a worktree starts from a commit",
         TaskError::EnvNotSet(_) => "set it before the call",
         TaskError::BadOverride(_) => voice.say(
             "for example `--config model_verbosity=high`; only plain values are accepted",

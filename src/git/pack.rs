@@ -11,6 +11,8 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use flate2::Crc;
+
 use crate::git::object::{Format, ObjectKind, Oid, stored, sum};
 use crate::host::files;
 
@@ -22,7 +24,8 @@ pub(super) struct Pack {
     dir: PathBuf,
     file: BufWriter<File>,
     at: u64,
-    objects: HashMap<Oid, u32>,
+    /// Where each object begins, and the CRC of its entry.
+    objects: HashMap<Oid, (u32, u32)>,
 }
 
 impl Pack {
@@ -45,13 +48,15 @@ impl Pack {
         let entry = [entry_header(kind, bytes.len() as u64), stored(bytes)].concat();
         self.file.write_all(&entry)?;
         self.at += entry.len() as u64;
-        self.objects.insert(oid, at);
+        let mut crc = Crc::new();
+        crc.update(&entry);
+        self.objects.insert(oid, (at, crc.sum()));
         Ok(())
     }
 
     /// Completes the pack so that git finds it.
     pub(super) fn end(self, format: Format) -> io::Result<()> {
-        let mut objects: Vec<(Oid, u32)> = self.objects.into_iter().collect();
+        let mut objects: Vec<(Oid, (u32, u32))> = self.objects.into_iter().collect();
         objects.sort_unstable_by(|(one, _), (two, _)| one.as_bytes().cmp(two.as_bytes()));
         let count = u32::try_from(objects.len()).unwrap_or(u32::MAX);
         let names: Vec<u8> = objects.iter().flat_map(|(oid, _)| oid.as_bytes().to_vec()).collect();
@@ -87,7 +92,7 @@ fn entry_header(kind: ObjectKind, length: u64) -> Vec<u8> {
 }
 
 /// The pack index, version 2.
-fn index(format: Format, objects: &[(Oid, u32)], names: &[u8], of: &[u8]) -> Vec<u8> {
+fn index(format: Format, objects: &[(Oid, (u32, u32))], names: &[u8], of: &[u8]) -> Vec<u8> {
     let mut bytes = [b"\xfftOc".as_slice(), &2_u32.to_be_bytes()].concat();
     let mut upto = [0_u32; 256];
     objects.iter().for_each(|(oid, _)| upto[usize::from(oid.as_bytes()[0])] += 1);
@@ -97,9 +102,8 @@ fn index(format: Format, objects: &[(Oid, u32)], names: &[u8], of: &[u8]) -> Vec
         bytes.extend(all.to_be_bytes());
     }
     bytes.extend(names);
-    // CRC sums, used only when objects are copied into another pack.
-    bytes.resize(bytes.len() + 4 * objects.len(), 0);
-    objects.iter().for_each(|(_, at)| bytes.extend(at.to_be_bytes()));
+    objects.iter().for_each(|(_, (_, crc))| bytes.extend(crc.to_be_bytes()));
+    objects.iter().for_each(|(_, (at, _))| bytes.extend(at.to_be_bytes()));
     bytes.extend(of);
     let own = sum(format, &bytes);
     bytes.extend(own);

@@ -46,8 +46,6 @@ const OPTIONS: &[&str] = &[
     "-c",
     "core.bigFileThreshold=32m",
     "-c",
-    "core.sharedRepository=0600",
-    "-c",
     "protocol.allow=never",
     "-c",
     "credential.helper=",
@@ -58,6 +56,53 @@ const OPTIONS: &[&str] = &[
     "-c",
     "submodule.recurse=false",
 ];
+
+/// What git writes for us is private.
+const PRIVATE: [&str; 2] = ["-c", "core.sharedRepository=0600"];
+
+/// Runs git on the user's own repository, whose directory is `dir`. Only for commands that must change it and that
+/// start no program that its configuration names: hooks and monitors are off, and none of them filters a file.
+pub(super) fn ask_repository(
+    program: &Path,
+    dir: &Path,
+    args: &[&OsStr],
+    until: Duration,
+) -> Result<Vec<u8>, BoundedRunError> {
+    let args: Vec<OsString> =
+        OPTIONS.iter().map(OsStr::new).chain(args.iter().copied()).map(OsStr::to_owned).collect();
+    let run = BoundedRun::begin(
+        program,
+        &args,
+        dir,
+        &environment(dir, Path::new("/dev/null")),
+        Vec::new(),
+        until,
+        MOST,
+    )?;
+    PendingAnswer { talk: run, stalls: StallGuard::new(dir, dir) }.finish()
+}
+
+/// The whole environment of git, with `home` in place of the user's.
+fn environment<'a>(dir: &'a Path, home: &'a Path) -> [(&'static str, &'a OsStr); 15] {
+    let text = OsStr::new;
+    [
+        ("GIT_DIR", dir.as_os_str()),
+        ("GIT_CONFIG_NOSYSTEM", text("1")),
+        ("GIT_CONFIG_GLOBAL", text("/dev/null")),
+        ("GIT_ATTR_NOSYSTEM", text("1")),
+        ("GIT_OPTIONAL_LOCKS", text("0")),
+        ("GIT_NO_REPLACE_OBJECTS", text("1")),
+        ("GIT_NO_LAZY_FETCH", text("1")),
+        ("GIT_ALLOW_PROTOCOL", text("")),
+        ("GIT_TERMINAL_PROMPT", text("0")),
+        ("GIT_ASKPASS", text("/bin/false")),
+        ("GIT_PAGER", text("cat")),
+        ("HOME", home.as_os_str()),
+        ("XDG_CONFIG_HOME", home.as_os_str()),
+        ("PATH", text("/usr/bin:/bin")),
+        ("LC_ALL", text("C.UTF-8")),
+    ]
+}
 
 /// Git, with a directory of ours as its repository.
 #[derive(Debug)]
@@ -163,32 +208,18 @@ impl Git {
         let args: Vec<OsString> = OPTIONS
             .iter()
             .copied()
+            .chain(PRIVATE)
             .chain(settings)
             .map(OsStr::new)
             .chain(args.iter().copied())
             .map(OsStr::to_owned)
             .collect();
-        let text = OsStr::new;
-        let environment = [
-            ("GIT_DIR", self.dir.as_os_str()),
+        let places = [
             ("GIT_WORK_TREE", work_tree.as_os_str()),
             ("GIT_INDEX_FILE", index.as_os_str()),
             ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),
-            ("GIT_CONFIG_NOSYSTEM", text("1")),
-            ("GIT_CONFIG_GLOBAL", text("/dev/null")),
-            ("GIT_ATTR_NOSYSTEM", text("1")),
-            ("GIT_OPTIONAL_LOCKS", text("0")),
-            ("GIT_NO_REPLACE_OBJECTS", text("1")),
-            ("GIT_NO_LAZY_FETCH", text("1")),
-            ("GIT_ALLOW_PROTOCOL", text("")),
-            ("GIT_TERMINAL_PROMPT", text("0")),
-            ("GIT_ASKPASS", text("/bin/false")),
-            ("GIT_PAGER", text("cat")),
-            ("HOME", self.dir.as_os_str()),
-            ("XDG_CONFIG_HOME", self.dir.as_os_str()),
-            ("PATH", text("/usr/bin:/bin")),
-            ("LC_ALL", text("C.UTF-8")),
         ];
+        let environment = [environment(&self.dir, &self.dir).as_slice(), &places].concat();
         let talk = BoundedRun::begin(&self.program, &args, work_tree, &environment, input, until, MOST)?;
         Ok(PendingAnswer { talk, stalls: StallGuard::new(work_tree, &self.borrowed) })
     }

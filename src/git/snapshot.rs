@@ -17,12 +17,11 @@ use crate::git::home_in_checkout;
 use crate::git::ignored::{self, Traces};
 use crate::git::index::{self, Entry, IndexError};
 use crate::git::index_copy;
-use crate::git::object::{Format, Oid, Store};
+use crate::git::object::{Oid, Store};
 use crate::git::other_worktrees;
 use crate::git::repository::{Head, Left, Repository, head_of};
 use crate::git::runner::{Git, PendingAnswer};
-use crate::git::settings;
-use crate::git::settings::User;
+use crate::git::side_git::{Installed, SideGit};
 use crate::git::tree_walk::{PathEntry, Stat, Time, WorkTree};
 use crate::host::BoundedRunError;
 use crate::host::{clock, files};
@@ -91,31 +90,30 @@ impl TreeBefore {
         root: &Path,
         scratch: &Path,
         ours: &Path,
-        program: PathBuf,
-        user: &User,
+        installed: &Installed,
         until: Duration,
     ) -> Result<Self, SnapshotError> {
         let repository = Repository::at(root).ok_or_else(|| SnapshotError::NoRepository(root.to_owned()))?;
+        Self::take_of(repository, scratch, ours, installed, until)
+    }
+
+    /// Like [`take`](Self::take), whatever the `.git` of the tree says now.
+    pub(crate) fn take_of(
+        repository: Repository,
+        scratch: &Path,
+        ours: &Path,
+        installed: &Installed,
+        until: Duration,
+    ) -> Result<Self, SnapshotError> {
         let taken_at = now();
-        // Left by an attempt that did not start its agent.
-        let _ = fs::remove_dir_all(scratch);
-        files::create_dir(scratch)?;
-        // Removed again if anything below fails.
-        let scratch = Scratch(scratch.to_owned());
-        let objects = repository.objects();
-        let mut git = Git::settle(program.clone(), &scratch.0, Format::Sha1, &objects)?;
-        let settings = settings::read(&git, &repository, user, until);
-        let format = settings.format.ok_or(SnapshotError::UnknownFormat)?;
-        if format != Format::Sha1 {
-            git = Git::settle(program, &scratch.0, format, &objects)?;
-        }
-        settings.told.into_iter().for_each(|setting| git.set(setting));
-        settings::copy_rules(&repository, &git);
+        let SideGit { scratch, git, format, settings } =
+            SideGit::settle(&repository, scratch, installed, until)?;
         let written = index_copy::take(&repository, &git, format, until)?;
         files::write_in_place(git.file("references"), commits::known(&repository))?;
         let store = Store::at(&git.objects(), format);
         let head = repository.head();
         let others = repository.other_trees();
+        let own = home_in_checkout::below(&repository.root, ours);
         let mut before = Self {
             elsewhere: other_worktrees::branches(&others, &head),
             trees: others.iter().map(|other| other.name(&repository)).collect(),
@@ -128,7 +126,7 @@ impl TreeBefore {
             written,
             file_mode: settings.file_mode,
             links: settings.links,
-            own: home_in_checkout::below(root, ours),
+            own,
             unread: 0,
             first_unread: None,
             unseen: 0,
@@ -352,23 +350,6 @@ pub(super) enum Listing {
     /// Neither tracked nor ignored.
     Others,
     Ignored,
-}
-
-/// A directory that is removed unless it is kept.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn keep(mut self) -> PathBuf {
-        std::mem::take(&mut self.0)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if !self.0.as_os_str().is_empty() {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 }
 
 pub(super) fn merged(entry: &Entry<'_>) -> bool {

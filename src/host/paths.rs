@@ -144,6 +144,11 @@ impl Home {
     }
 
     /// One directory for each patch of uncommitted work that is being made.
+    /// The worktrees of runs.
+    pub(crate) fn worktrees(&self) -> PathBuf {
+        self.root.join("worktrees")
+    }
+
     pub(crate) fn diffs(&self) -> PathBuf {
         self.root.join("diffs")
     }

@@ -63,6 +63,9 @@ pub(crate) struct PlanRecord {
     /// Absent until the planner has decided, and for a plan that was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
+    /// The commit from which the jobs' branches start. Without it, jobs work in the directory itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<String>,
     pub(crate) jobs: Vec<JobRecord>,
 }
 
@@ -92,7 +95,12 @@ impl PlanRecord {
     pub(crate) const VERSION: u32 = 1;
 
     pub(crate) fn new(decision: Option<Decision>, plan: Vec<Job>) -> Self {
-        Self { version: Self::VERSION, decision, jobs: plan.into_iter().map(JobRecord::new).collect() }
+        Self {
+            version: Self::VERSION,
+            decision,
+            base: None,
+            jobs: plan.into_iter().map(JobRecord::new).collect(),
+        }
     }
 
     /// The job whose task is to make the plan.

@@ -18,6 +18,7 @@ pub(crate) mod schema_expansion;
 mod state;
 mod time;
 mod usage;
+mod worktree;
 
 pub(crate) use answer::{Answer, Deliverable};
 pub(crate) use autopilot::{
@@ -38,3 +39,4 @@ pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;
 pub(crate) use usage::Usage;
+pub(crate) use worktree::{Worktree, WorktreeEnd};

@@ -48,6 +48,12 @@ pub(crate) enum SkillsMode {
     None,
 }
 
+impl Job {
+    pub(crate) fn writes(&self) -> bool {
+        self.sandbox.is_some_and(|sandbox| sandbox > Sandbox::ReadOnly)
+    }
+}
+
 /// How much thought a job needs. The configuration maps it to a model and a reasoning effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]

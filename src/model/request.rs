@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::model::{
     Autopilot, EarlierResult, InlineLimits, Job, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId,
-    Timestamp, Usage,
+    Timestamp, Usage, Worktree,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,12 @@ pub(crate) struct Request {
     /// For a job of a plan: what the jobs reported that it comes after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier: Vec<EarlierResult>,
+    /// The task that must complete before this one starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<TaskId>,
+    /// A worktree of its own. `cwd` and `git_root` lie in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worktree: Option<Worktree>,
     /// An MCP client asked for it, and so is expected to read its result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) by_client: bool,
@@ -99,7 +105,8 @@ impl Request {
 
     /// The project that a task is listed under: the git root, or the working directory.
     pub(crate) fn project(&self) -> &std::path::Path {
-        self.git_root.as_deref().unwrap_or(&self.cwd)
+        let own = self.worktree.as_ref().map(|worktree| worktree.repository.as_path());
+        own.or(self.git_root.as_deref()).unwrap_or(&self.cwd)
     }
 
     /// The idempotency key of a job of this plan.

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Answer, Exit, Outcome, Progress, Request, RunId, State, TaskId, Timestamp, Usage};
+use crate::model::{
+    Answer, Exit, Outcome, Progress, Request, RunId, State, TaskId, Timestamp, Usage, WorktreeEnd,
+};
 
 /// Written once at the end. A row can be finished from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,9 @@ pub(crate) struct RunResult {
     /// Whether `evidence.json` was written, so that its loss can be detected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) evidence: bool,
+    /// What became of its worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worktree: Option<WorktreeEnd>,
     /// The other files of the run, relative to its directory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) artifacts: Vec<String>,
@@ -83,6 +88,7 @@ impl RunResult {
             stderr: StreamTotals::default(),
             processes_ended: 0,
             evidence: false,
+            worktree: None,
             artifacts: Vec::new(),
         }
     }

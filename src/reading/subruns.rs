@@ -1,7 +1,7 @@
 //! Reads how far the jobs of a coordinator are: from its plan, and from the directories of their runs.
 
 use crate::model::{
-    Answer, Decision, Job, JobRecord, JobStatus, PlanRecord, Progress, RunResult, State, TaskId,
+    Answer, Decision, Job, JobRecord, JobStatus, PlanRecord, Progress, RunResult, State, TaskId, WorktreeEnd,
 };
 use crate::reading::artifact::{HeadAndTail, read_artifact};
 use crate::reading::view::is_alive;
@@ -115,6 +115,13 @@ impl Subrun {
             SubrunState::Task(state) => state.as_str().to_owned(),
         };
         format!("{}{task}: {state}", self.job.id)
+    }
+
+    /// The branch with what it has changed, if it completed.
+    pub(crate) fn changed_branch(&self) -> Option<&WorktreeEnd> {
+        let completed = self.state == SubrunState::Task(State::Completed);
+        let end = self.result.as_ref().filter(|_| completed)?.worktree.as_ref();
+        end.filter(|end| end.is_changed())
     }
 
     /// What it reported; for a run without a structured answer, its summary alone.

@@ -9,7 +9,7 @@ use crate::model::State;
 use crate::registry::RegistryError;
 
 /// The current format.
-pub(crate) const VERSION: i64 = 5;
+pub(crate) const VERSION: i64 = 6;
 
 pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
     if found >= VERSION {
@@ -29,6 +29,9 @@ pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryE
     }
     if found < 5 {
         connection.execute_batch(STATUS_FOR_OTHERS)?;
+    }
+    if found < 6 {
+        connection.execute_batch("ALTER TABLE tasks ADD COLUMN after_task TEXT;")?;
     }
     connection.pragma_update(None, "user_version", VERSION)?;
     Ok(())

@@ -7,6 +7,10 @@ use crate::model::{State, Timestamp};
 use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row, progress_steps};
 
+/// The condition that the task before it, if there is one, has ended.
+pub(super) const IS_NEXT: &str = "(after_task IS NULL OR NOT EXISTS (SELECT 1 FROM tasks AS earlier
+    WHERE earlier.id = tasks.after_task AND earlier.state IN ('pending', 'working', 'input_required')))";
+
 /// A task that the caller must start.
 #[derive(Debug)]
 pub(crate) struct ClaimedTask {
@@ -101,11 +105,11 @@ impl Registry {
 }
 
 /// The condition for queued tasks that may start now; `None` if none may.
-fn claimable(connection: &Connection, limit: u32) -> Result<Option<&'static str>, RegistryError> {
+fn claimable(connection: &Connection, limit: u32) -> Result<Option<String>, RegistryError> {
     Ok(match taken(connection)? < limit {
-        true => Some("state = 'pending'"),
+        true => Some(format!("state = 'pending' AND {IS_NEXT}")),
         // What takes no slot waits for none.
-        false if limit > 0 => Some("state = 'pending' AND takes_slot = 0"),
+        false if limit > 0 => Some(format!("state = 'pending' AND takes_slot = 0 AND {IS_NEXT}")),
         false => None,
     })
 }

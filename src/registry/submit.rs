@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
 use crate::host::Lock;
 use crate::model::{POLL_FREQUENCY_MS, Request, State, TaskId, ThreadId};
 use crate::registry::tasks::select;
-use crate::registry::{Registry, RegistryError, Row, progress_steps};
+use crate::registry::{Registry, RegistryError, Row, progress_steps, queue};
 
 /// How often the registry may be replaced during one submission.
 const MOST_REPLACED: u32 = 5;
@@ -96,7 +96,10 @@ fn take_in(
         return Ok(Submitted::Busy(row));
     }
     let takes_slot = request.work.takes_slot();
-    let claimed = lock.is_some() && (has_room(transaction, limit)? || (!takes_slot && limit > 0));
+    // Whether the task before it has completed is decided when it is claimed from the queue.
+    let claimed = lock.is_some()
+        && request.after.is_none()
+        && (has_room(transaction, limit)? || (!takes_slot && limit > 0));
     let state = if claimed { State::Working } else { State::Pending };
     insert(transaction, request, fingerprint, state)?;
     // The lock of a queued task is released before its row is visible, so that anybody can claim it
@@ -116,11 +119,8 @@ fn is_in(connection: &Connection, id: &TaskId) -> Result<bool, RegistryError> {
 
 /// Whether there is a free slot that no task waits for.
 fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> {
-    let waiting: Option<i64> = connection
-        .prepare_cached("SELECT seq FROM tasks WHERE state = 'pending' LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    Ok(waiting.is_none() && crate::registry::queue::taken(connection)? < limit)
+    let waits = format!("SELECT 1 FROM tasks WHERE state = 'pending' AND {}", queue::IS_NEXT);
+    Ok(!connection.prepare_cached(&waits)?.exists([])? && queue::taken(connection)? < limit)
 }
 
 /// A recent identical task that is still open.
@@ -163,8 +163,8 @@ pub(super) fn insert(
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (id, run_id, attempt, state, agent, origin, alias, instruction, project, working_dir,
            user_id, thread_id, parent_task_id, idempotency_key, fingerprint, created_at, updated_at, started_at,
-           takes_slot, progress_steps, poll_frequency_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?17, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?18, ?19, ?20)",
+           takes_slot, progress_steps, poll_frequency_ms, after_task)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?17, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?18, ?19, ?20, ?21)",
     )?;
     let resume = request.resume.as_ref();
     statement.execute(params![
@@ -191,6 +191,7 @@ pub(super) fn insert(
         request.work.takes_slot(),
         progress_steps::before_progress(state),
         POLL_FREQUENCY_MS,
+        request.after.as_ref().map(TaskId::as_str),
     ])?;
     Ok(())
 }
@@ -215,6 +216,13 @@ pub(crate) fn fingerprint(request: &Request) -> String {
             "user",
         ] {
             fields.shift_remove(name);
+        }
+        if let Some(worktree) = &request.worktree {
+            // Each task has a worktree of its own, and the checkout may have new commits the second time.
+            let within = request.cwd.strip_prefix(&worktree.path).unwrap_or(&request.cwd);
+            fields.insert("cwd".into(), worktree.repository.join(within).to_string_lossy().into());
+            fields.insert("git_root".into(), worktree.repository.to_string_lossy().into());
+            fields.insert("worktree".into(), true.into());
         }
         if let Some(resume) = fields.get_mut("resume").and_then(|resume| resume.as_object_mut()) {
             // Only the thread counts; its usage and newest task differ the second time.

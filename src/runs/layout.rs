@@ -120,6 +120,16 @@ impl RunDir {
         self.file("scratch")
     }
 
+    /// Where our git works for the worktree of the run.
+    pub(crate) fn worktree_scratch(&self) -> PathBuf {
+        self.file("worktree")
+    }
+
+    /// What the operator's setup of the worktree printed.
+    pub(crate) fn worktree_setup_log(&self) -> PathBuf {
+        self.file("worktree_setup.log")
+    }
+
     pub(crate) fn last_message(&self) -> PathBuf {
         self.file("last_message.json")
     }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::{Context, TaskError};
 use crate::environments::Environments;
-use crate::git::{self, Git, TreeBefore, User};
+use crate::git::{self, Installed, TreeBefore};
 use crate::host::{clock, files, ids};
 use crate::model::{AgentName, WorkKind};
 use crate::submit::resolve::StartRequest;
@@ -97,19 +97,13 @@ fn checked(branch: &str) -> Result<String, TaskError> {
 fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result<Option<String>, TaskError> {
     let root = git_root.ok_or_else(|| TaskError::OutsideGit(cwd.to_owned()))?;
     let refused = |why: String| TaskError::NoStartingDiff(why);
-    let path = context.env.get("PATH");
-    let program = Git::find(path, &[root]).ok_or_else(|| refused(git::SnapshotError::NoGit.to_string()))?;
-    let system = Git::own(path, &[root]).unwrap_or_else(|| program.clone());
-    let user = User {
-        home: context.env.path("HOME"),
-        config: context.env.path("XDG_CONFIG_HOME"),
-        system: git::of_system(&system),
-    };
+    let installed = Installed::find(&context.env, context.env.get("PATH"), &[root]);
+    let installed = installed.map_err(|error| refused(error.to_string()))?;
     let diffs = context.home.diffs();
     files::ensure_dir(&diffs).map_err(TaskError::write(&diffs))?;
     let scratch = diffs.join(ids::secret()?);
     let until = clock::monotonic() + LONGEST_DIFF_TIME;
-    let tree = TreeBefore::take(root, &scratch, context.home.root(), program, &user, until);
+    let tree = TreeBefore::take(root, &scratch, context.home.root(), &installed, until);
     let tree = tree.map_err(|error| refused(error.to_string()))?;
     let patch = tree.uncommitted(until).map_err(|error| refused(error.to_string()))?;
     if patch.len() > LARGEST_DIFF {

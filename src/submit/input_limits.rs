@@ -4,7 +4,7 @@ use crate::context::TaskError;
 use crate::model::{AgentName, RunId, TaskId, ThreadId, WorkKind};
 
 use crate::submit::caller::Caller;
-use crate::submit::resolve::StartRequest;
+use crate::submit::resolve::{Isolation, StartRequest};
 use crate::text::plain;
 
 const LONGEST_TASK: usize = 1 << 20;
@@ -100,6 +100,9 @@ fn check_alias(alias: &str) -> Result<(), TaskError> {
 pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<(), TaskError> {
     let abilities = agent.abilities();
     let hosted = abilities.work == WorkKind::Hosted;
+    if ask.isolation != Isolation::None && !abilities.work.is_child() {
+        return Err(TaskError::Unsupported { agent, field: "isolation" });
+    }
     let of_hosted = [
         ("env_id", ask.env_id.is_some()),
         ("attempts", ask.attempts.is_some()),

@@ -6,6 +6,7 @@ mod hosted;
 mod input_limits;
 pub(crate) mod jail;
 mod overrides;
+mod program;
 mod protected_paths;
 mod resolve;
 mod resume;
@@ -14,6 +15,7 @@ mod write_bounds;
 
 pub(crate) use autopilot::AutopilotRequest;
 pub(crate) use caller::{Caller, Ceiling, Client};
-pub(crate) use resolve::{ParentTask, RequestedLimits, StartRequest, codex_program};
+pub(crate) use program::codex_program;
+pub(crate) use resolve::{Isolation, ParentTask, RequestedLimits, StartRequest};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};

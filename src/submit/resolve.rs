@@ -8,22 +8,23 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::agents::{self, Platform, Program, TaskText};
+use crate::agents::{self, TaskText};
 use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::schema_check;
-use crate::host::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
 use crate::model::{
-    AgentName, EarlierResult, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind,
+    AgentName, EarlierResult, Limits, Request, Resumed, RunId, Sandbox, TaskId, WorkKind, Worktree,
 };
-use crate::reading::enclosing_runs;
+use crate::reading::{enclosing_runs, find};
 use crate::submit::autopilot::AutopilotRequest;
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
+use crate::submit::program::find_program;
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
+use crate::worktrees::{self, BranchPoint};
 
 /// What a caller asks for. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -56,6 +57,16 @@ pub(crate) struct StartRequest {
     pub(crate) branch: Option<String>,
     /// Whether a service gets the uncommitted changes of `cwd`.
     pub(crate) starting_diff: bool,
+    #[serde(rename = "isolation")]
+    pub(crate) isolation: Isolation,
+    /// For a worktree: a branch other than the usual one.
+    #[serde(skip)]
+    pub(crate) branch_point: Option<BranchPoint>,
+    /// The worktree of the task that is resumed.
+    #[serde(skip)]
+    pub(crate) worktree: Option<Worktree>,
+    /// A reference to the task that must complete first.
+    pub(crate) after: Option<String>,
     /// Set if a coordinator starts this task as one of its jobs.
     #[serde(skip)]
     pub(crate) job_of: Option<ParentTask>,
@@ -69,6 +80,17 @@ pub(crate) struct StartRequest {
     pub(crate) caller: Caller,
     /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
     pub(crate) dedupe: Option<bool>,
+}
+
+/// Where a run works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Isolation {
+    /// In the directory itself.
+    #[default]
+    None,
+    /// In a worktree of its own.
+    Worktree,
 }
 
 /// The coordinator that starts a job, and the runs around it.
@@ -128,7 +150,7 @@ pub(crate) fn resolve(
     let mut environment = environment(context, agent, hold, &ask.env_from)?;
     environment.extend(hosted.environment);
     let limits = limits(config, agent, ask.limits)?;
-    let program = program(context, agent, hold, &ask)?;
+    let program = find_program(context, agent, hold, &ask)?;
     // Last, because it starts a program.
     let jail = match hold {
         SandboxedBy::Jail => {
@@ -137,9 +159,19 @@ pub(crate) fn resolve(
         SandboxedBy::Agent | SandboxedBy::Nobody => None,
     };
     let work = agent.abilities().work;
+    let task_id = if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? };
+    let worktree = worktree(context, &ask, hold, &task_id, git_root.as_deref().unwrap_or(&cwd))?;
+    let (cwd, git_root) = match &worktree {
+        Some(worktree) => {
+            let within = cwd.strip_prefix(&worktree.repository).unwrap_or(Path::new(""));
+            (worktree.path.join(within), Some(worktree.path.clone()))
+        }
+        None => (cwd, git_root),
+    };
+    let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
     let request = Request {
         version: Request::VERSION,
-        task_id: if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? },
+        task_id,
         run_id: ids::run_id()?,
         created_at: clock::now(),
         home: Some(home.made_in()),
@@ -152,6 +184,8 @@ pub(crate) fn resolve(
         job_of: ask.job_of.map(|parent| parent.task_id),
         autopilot: ask.autopilot.map(|asked| Box::new(asked.resolve(context))),
         earlier: ask.earlier,
+        after: after.map(|row| row.id),
+        worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
         program,
         task: ask.task,
@@ -184,6 +218,27 @@ pub(crate) fn resolve(
     Ok((request, environment))
 }
 
+/// The worktree that the run gets, if it asks for one.
+fn worktree(
+    context: &Context,
+    ask: &StartRequest,
+    hold: SandboxedBy,
+    task: &TaskId,
+    root: &Path,
+) -> Result<Option<Worktree>, TaskError> {
+    if ask.isolation == Isolation::None {
+        return Ok(None);
+    }
+    // A client's command is kept from our home, where worktrees are.
+    if hold == SandboxedBy::Jail {
+        return Err(TaskError::Unsupported { agent: AgentName::Command, field: "isolation" });
+    }
+    if let Some(worktree) = &ask.worktree {
+        return Ok(Some(worktree.clone()));
+    }
+    Ok(Some(worktrees::plan(&context.home, root, task, ask.branch_point.as_ref())?))
+}
+
 /// The runs that the task belongs to, if it may be started inside them.
 fn within(context: &Context, ask: &StartRequest) -> Result<Vec<RunId>, TaskError> {
     if let Some(parent) = &ask.job_of {
@@ -197,7 +252,7 @@ fn within(context: &Context, ask: &StartRequest) -> Result<Vec<RunId>, TaskError
 
 /// What keeps a run in its sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SandboxedBy {
+pub(super) enum SandboxedBy {
     /// Nothing: it is the caller's own command, or does nothing.
     Nobody,
     Agent,
@@ -299,50 +354,6 @@ fn writable(
         dirs.push(dir);
     }
     Ok(dirs)
-}
-
-/// Finds the program now, because whoever starts it later may have another `PATH`.
-fn program(
-    context: &Context,
-    agent: AgentName,
-    hold: SandboxedBy,
-    ask: &StartRequest,
-) -> Result<PathBuf, TaskError> {
-    let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
-    let abilities = agent.abilities();
-    match abilities.task {
-        TaskText::Recording => agents::check_task(&ask.task).map_err(TaskError::BadRecording)?,
-        // Without it, no job could run.
-        TaskText::Plan if ask.autopilot.is_some() => drop(codex_program(&context.env, &context.config)?),
-        TaskText::Plan => drop(Plan::parse(&ask.task).map_err(TaskError::BadPlan)?),
-        TaskText::Prompt | TaskText::CommandLine => {}
-    }
-    match abilities.program {
-        Program::Codex => codex_program(&context.env, &context.config),
-        // Delegator itself runs first inside the jail.
-        Program::Shell if hold == SandboxedBy::Jail => own(),
-        Program::Shell => Ok("/bin/sh".into()),
-        Program::Own => own(),
-    }
-}
-
-pub(crate) fn codex_program(env: &Env, config: &Config) -> Result<PathBuf, TaskError> {
-    if let Some(named) = &config.codex_path {
-        return if paths::is_program(named) {
-            Ok(native(named))
-        } else {
-            Err(TaskError::BadProgram(named.clone()))
-        };
-    }
-    let found = env.get("PATH").and_then(|path| paths::find_program("codex", path));
-    found.map(|launcher| native(&launcher)).ok_or(TaskError::AgentMissing { agent: AgentName::Codex })
-}
-
-/// The native program behind a launcher script. Killing the script would leave it running.
-fn native(launcher: &Path) -> PathBuf {
-    let real = std::fs::canonicalize(launcher).unwrap_or_else(|_| launcher.to_owned());
-    let candidates = Platform::here().map(|platform| agents::native_candidates(&real, platform));
-    candidates.into_iter().flatten().find(|file| paths::is_program(file)).unwrap_or(real)
 }
 
 fn environment(

@@ -11,7 +11,7 @@ use crate::model::{AgentName, Request, Resumed, Sandbox, State, TaskId, ThreadId
 use crate::reading::{View, look_up, view};
 use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
-use crate::submit::resolve::StartRequest;
+use crate::submit::resolve::{Isolation, StartRequest};
 use crate::submit::start::{Accepted, start};
 use crate::submit::write_bounds::{WriteBounds, real};
 
@@ -144,9 +144,19 @@ fn inherit(ask: StartRequest, before: &Request, allowed: &Allowed<'_>) -> (Start
     for dir in lost {
         lowered.push(format!("the previous task could write to `{}`; this one cannot", dir.display()));
     }
+    // Work goes on where it was, unless another place is asked for.
+    let worktree = before.worktree.clone().filter(|_| ask.cwd.is_none());
+    let place = match &worktree {
+        Some(worktree) => {
+            worktree.repository.join(before.cwd.strip_prefix(&worktree.path).unwrap_or(Path::new("")))
+        }
+        None => before.cwd.clone(),
+    };
     let ask = StartRequest {
         agent: ask.agent.or(Some(before.agent)),
-        cwd: ask.cwd.or_else(|| Some(before.cwd.clone())),
+        isolation: if worktree.is_some() { Isolation::Worktree } else { ask.isolation },
+        worktree,
+        cwd: ask.cwd.or(Some(place)),
         sandbox: Some(sandbox),
         network: ask.network || (network && writes),
         skip_git_repo_check: ask.skip_git_repo_check || before.skip_git_repo_check,

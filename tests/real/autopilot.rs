@@ -39,6 +39,14 @@ fn autopilot(env: &TestEnv, flags: &[&str], jobs: &[Value]) -> Output {
     env.delegator(&[&given, flags, &[&planner]].concat())
 }
 
+/// A job that adds a file.
+fn adds(id: &str, after: &[&str], path: &str, body: &str) -> Value {
+    let script = json!({ "path": path, "body": body, "answer": answer(&format!("I added {path}.")) });
+    let mut job = job(id, after, &task("patch", &script));
+    job["sandbox"] = "workspace-write".into();
+    job
+}
+
 fn subrun<'a>(report: &'a Value, id: &str) -> &'a Value {
     let jobs = report["jobs"].as_array().expect("a list of jobs");
     jobs.iter().find(|job| job["job_id"] == id).unwrap_or_else(|| panic!("no job `{id}` in {report:#}"))
@@ -131,4 +139,55 @@ fn a_plan_that_cannot_be_used_ends_the_task() {
     let said = text(&report, "error");
     assert!(said.contains("job `a` comes after `b`, which is not an earlier job of the plan"), "{said}");
     assert_eq!(subrun(&report, "plan")["status"], "completed");
+}
+
+/// What a commit has, one file per line.
+fn files(env: &TestEnv, commit: &str) -> String {
+    env.git(&["ls-tree", "-r", "--name-only", commit])
+}
+
+#[test]
+fn jobs_that_write_work_on_branches_which_are_merged_for_the_next() {
+    let env = TestEnv::new();
+    let jobs = [
+        adds("a", &[], "a.txt", "one\n"),
+        adds("b", &[], "b.txt", "two\n"),
+        adds("c", &["a", "b"], "c.txt", "three\n"),
+        job("d", &["c"], &task("answer", &json!({ "value": answer("All three are there.") }))),
+    ];
+    let report = autopilot(&env, &["--max-agents", "4"], &jobs).ended(0);
+    let branch = format!("delegator/{}/c", text(&report, "task_id"));
+    assert_eq!(files(&env, &branch), "README.md\na.txt\nb.txt\nc.txt\n");
+    let end = &document(&report, "result.json")["worktree"];
+    assert_eq!(
+        (&end["branch"], text(end, "head")),
+        (&json!(branch), env.git(&["rev-parse", &branch]).trim())
+    );
+    // A job that only looks sees what the others have done.
+    let seen = document(subrun(&report, "d"), "request.json");
+    assert_eq!(text(&seen["worktree"], "base"), text(end, "head"));
+    assert_eq!(env.git(&["status", "--porcelain"]), "", "the user's checkout");
+    assert!(env.git(&["fsck"]).is_empty());
+}
+
+#[test]
+fn branches_that_conflict_are_told_with_their_files() {
+    let env = TestEnv::new();
+    let jobs = [
+        adds("a", &[], "same.txt", "one\n"),
+        adds("b", &[], "same.txt", "two\n"),
+        job("c", &["a", "b"], &task("plain", &json!({}))),
+    ];
+    let report = autopilot(&env, &[], &jobs).ended(1);
+    let branch = format!("delegator/{}/b", text(&report, "task_id"));
+    let conflict = format!("the branch `{branch}` conflicts in same.txt");
+    assert_eq!(
+        (&subrun(&report, "c")["status"], text(subrun(&report, "c"), "summary")),
+        (&json!("skipped"), &*conflict)
+    );
+    let warned = report["warnings"].to_string();
+    assert!(warned.contains(&conflict) && warned.contains("merge it by hand"), "{warned}");
+    let merged = format!("delegator/{}/a", text(&report, "task_id"));
+    assert_eq!(document(&report, "result.json")["worktree"]["branch"], json!(merged));
+    assert_eq!(env.git(&["show", &format!("{branch}:same.txt")]), "two\n");
 }

@@ -25,6 +25,8 @@ pub(super) fn untrusted(request: &Request) -> Result<String, Fault> {
     if !dirs.contains(&root) {
         dirs.extend([request.cwd.as_path(), root]);
     }
+    // Codex asks about the main checkout of a worktree, too.
+    dirs.extend(request.worktree.as_ref().map(|worktree| worktree.repository.as_path()));
     dirs.reverse();
     let mut projects = toml::Table::new();
     for dir in dirs {

@@ -125,7 +125,16 @@ pub(crate) const OPTIONS: Field = Field::new(
         DEDUPE,
         ALIAS,
         ENV_FROM,
-        Field::new("isolation", Kind::Choice(&["none", "worktree"]), "Only `none` is supported yet."),
+        Field::new(
+            "isolation",
+            Kind::Choice(&["none", "worktree"]),
+            "`worktree`: work in a git worktree on a branch of its own, which delegate_apply brings back. Default: none.",
+        ),
+        Field::new(
+            "after",
+            Kind::Text,
+            "Start when this task has completed; if it ends otherwise, this one is cancelled.",
+        ),
         NETWORK,
         Field::new("output_schema", Kind::Object, "JSON Schema that the answer must match."),
         ADD_DIRS,
@@ -267,8 +276,7 @@ impl Start {
 
 /// The fields that ask for what is not supported yet. They are refused rather than ignored.
 fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
-    let isolated = read.get("isolation").is_some_and(|isolation| isolation != "none");
-    let others = [("isolation", isolated), ("max_tokens_total", read.contains_key("max_tokens_total"))];
+    let others = [("max_tokens_total", read.contains_key("max_tokens_total"))];
     let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
     skills_asked_for(read).into_iter().chain(others).collect()
 }

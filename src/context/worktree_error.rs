@@ -1,0 +1,29 @@
+//! Why something could not be done with the worktree of a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::git::{AllAddedError, SnapshotError};
+
+/// Why something could not be done with a worktree.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WorktreeError {
+    #[error("`{}` is not inside a git repository with a working tree", .0.display())]
+    NoRepository(PathBuf),
+    #[error("the repository `{}` has no commit yet", .0.display())]
+    NoCommit(PathBuf),
+    #[error("`{0}` is not a commit or a branch of the repository")]
+    NoBase(String),
+    #[error("git no longer knows the worktree `{}`; its files are still there", .0.display())]
+    Forgotten(PathBuf),
+    #[error("the branch `{0}` no longer exists")]
+    NoBranch(String),
+    #[error("`worktree_setup` of the configuration {0}")]
+    Setup(String),
+    #[error(transparent)]
+    Git(#[from] SnapshotError),
+    #[error(transparent)]
+    AllAdded(#[from] AllAddedError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}

@@ -1,0 +1,126 @@
+//! Commits everything that a run left in its worktree to the worktree's branch, whatever its agent did there.
+
+use std::path::Path;
+
+use crate::context::WorktreeError;
+use crate::git::{NewCommit, Oid, Repository, TreeBefore, Unkept, WorktreeOwner};
+use crate::host::{Env, clock, files};
+use crate::model::{Request, Worktree, WorktreeEnd};
+use crate::runs::RunDir;
+use crate::text::plain;
+use crate::worktrees::discard_unused;
+use crate::worktrees::owner::{oid, owner};
+
+/// The longest first line of a commit message.
+const SUBJECT: usize = 72;
+
+/// Commits what the run left. Returns the last commit of the branch, and what a person should know of it.
+pub(crate) fn commit(
+    env: &Env,
+    dir: &RunDir,
+    request: &Request,
+    worktree: &Worktree,
+) -> Result<(Oid, Vec<String>), WorktreeError> {
+    let owner = owner(env, worktree)?;
+    let gone = || WorktreeError::NoBranch(worktree.branch.clone());
+    let head = owner.branch_head(&worktree.branch);
+    if !worktree.path.is_dir() {
+        let note = format!(
+            "the worktree `{}` was deleted; only what had been committed is on `{}`",
+            worktree.path.display(),
+            worktree.branch
+        );
+        return Ok((head.ok_or_else(gone)?, vec![note]));
+    }
+    let linked = owner.linked(&worktree.path);
+    let linked = linked.ok_or_else(|| WorktreeError::Forgotten(worktree.path.clone()))?;
+    Committer { owner: &owner, worktree, request, scratch: &dir.worktree_scratch(), ours: dir.home() }
+        .commit(&linked, head)
+}
+
+struct Committer<'a> {
+    owner: &'a WorktreeOwner,
+    worktree: &'a Worktree,
+    request: &'a Request,
+    scratch: &'a Path,
+    ours: &'a Path,
+}
+
+impl Committer<'_> {
+    fn commit(&self, linked: &Repository, old: Option<Oid>) -> Result<(Oid, Vec<String>), WorktreeError> {
+        let (owner, until) = (self.owner, self.owner.until);
+        let branch = &self.worktree.branch;
+        let at = linked.head();
+        let tree = TreeBefore::take_of(linked.clone(), self.scratch, self.ours, &owner.installed, until)?;
+        let whole = tree.whole_tree(Unkept::Stored, until)?.tree;
+        let start = old.or(at.commit).map_or_else(|| oid(&self.worktree.base), Ok)?;
+        // The agent may have committed elsewhere; nothing of that is lost.
+        let parents = match at.commit {
+            Some(commit) if !tree.is_ancestor(commit, start, until) => {
+                if tree.is_ancestor(start, commit, until) { vec![commit] } else { vec![start, commit] }
+            }
+            Some(_) | None => vec![start],
+        };
+        let new = match parents[..] {
+            [parent] if tree.tree_of(parent, until)? == whole => parent,
+            _ => {
+                let message = self.message();
+                let at = clock::now().as_millis().div_euclid(1000);
+                let new = NewCommit { tree: whole, parents: &parents, message: &message, at };
+                let new = tree.commit(&new, until)?;
+                let packs = tree.git().file("packed");
+                files::create_dir(&packs)?;
+                tree.pack(new, &parents, &packs, until)?;
+                owner.add_packs(&packs)?;
+                new
+            }
+        };
+        if old != Some(new) {
+            owner.set_branch(branch, new, old)?;
+        }
+        let mut notes = Vec::new();
+        if at.branch.as_ref() != Some(branch) {
+            let name = at.branch.map_or_else(|| "a detached HEAD".to_owned(), |other| format!("`{other}`"));
+            let commit = at.commit.map_or_else(|| "no commit".to_owned(), |commit| commit.to_string());
+            notes.push(format!(
+                "the agent left {name} checked out, at {commit}; what was there is committed to `{branch}`"
+            ));
+            owner.return_to_branch(linked, branch)?;
+        }
+        if old.is_none() {
+            notes.push(format!("the agent had deleted the branch `{branch}`; it was made again"));
+        }
+        // A worktree whose index is behind its branch would show everything as changed back.
+        tree.show_all_added(linked, until)?;
+        Ok((new, notes))
+    }
+
+    fn message(&self) -> String {
+        let Request { task, task_id, run_id, .. } = self.request;
+        format!("{}\n\nTask: {task_id}\nRun: {run_id}\n", plain::line(task, SUBJECT))
+    }
+}
+
+/// Commits what the run left, and removes the worktree and its branch if the run changed nothing. Trouble is told and
+/// costs nothing: the files stay where they are.
+pub(crate) fn finish(
+    env: &Env,
+    dir: &RunDir,
+    request: &Request,
+    worktree: &Worktree,
+) -> (Option<WorktreeEnd>, Vec<String>) {
+    match commit(env, dir, request, worktree) {
+        Ok((head, mut notes)) => {
+            let end = WorktreeEnd { worktree: worktree.clone(), head: head.to_string() };
+            if !end.is_changed() {
+                let removed = discard_unused(env, worktree);
+                notes.extend(removed.err().map(|error| format!("the unchanged worktree stays: {error}")));
+            }
+            (Some(end), notes)
+        }
+        Err(error) => {
+            let path = worktree.path.display();
+            (None, vec![format!("failed to commit the work of the run, which is still in `{path}`: {error}")])
+        }
+    }
+}
