@@ -4,6 +4,7 @@
 //! `failure` words errors.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one place")]
 
+mod apply;
 mod autopilot;
 mod cancel;
 mod check_schema;
@@ -114,6 +115,12 @@ enum Verb {
     Inspect(inspect::Inspect),
     /// End a task and everything it started
     Cancel(cancel::Cancel),
+    /// Show the changes that a task made in its worktree or in Codex Cloud
+    Diff(apply::ShowDiff),
+    /// Bring the changes of a task's worktree, or of a cloud task, into your checkout
+    Apply(apply::Apply),
+    /// Remove a task's worktree and its branch
+    Discard(apply::Discard),
     /// Record a shell or a command in a terminal, or read a recording
     Terminal(terminal::Terminal),
     /// Record every new terminal in VS Code or your shell, or show how to connect Codex Cloud to GitHub
@@ -146,6 +153,9 @@ impl Verb {
             Verb::Logs(verb) => verb.run(call),
             Verb::Inspect(verb) => verb.run(call),
             Verb::Cancel(verb) => verb.run(call),
+            Verb::Diff(verb) => verb.run(call),
+            Verb::Apply(verb) => verb.run(call),
+            Verb::Discard(verb) => verb.run(call),
             // Exits with the status of what ran in it.
             Verb::Terminal(verb) => return verb.run(call),
             Verb::Setup(verb) => verb.run(call),

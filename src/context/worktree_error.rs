@@ -18,6 +18,16 @@ pub(crate) enum WorktreeError {
     Forgotten(PathBuf),
     #[error("the branch `{0}` no longer exists")]
     NoBranch(String),
+    #[error("the task did not work in a worktree and has no diff, so there is nothing to apply")]
+    NoChanges,
+    #[error("the task has not ended yet")]
+    Running,
+    #[error("nothing of this task was applied that could be undone")]
+    NothingToUndo,
+    #[error("the files in `{}` are being changed by another program", .0.display())]
+    Moving(PathBuf),
+    #[error("another `apply` is running")]
+    Busy,
     #[error("`worktree_setup` of the configuration {0}")]
     Setup(String),
     #[error(transparent)]

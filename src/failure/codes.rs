@@ -22,6 +22,8 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         TaskError::Environments(error) => of_environments(error),
         TaskError::Inspect(InspectError::Read(_)) => (Code::Internal, Exit::Machine),
         TaskError::Worktree(WorktreeError::Git(_) | WorktreeError::Io(_)) => (Code::Internal, Exit::Machine),
+        TaskError::Worktree(WorktreeError::Moving(_) | WorktreeError::Busy) => (Code::Timeout, Exit::Machine),
+        TaskError::Worktree(WorktreeError::Running) => (Code::Validation, Exit::StillWorking),
         TaskError::Home(_)
         | TaskError::Config(ConfigError::Unreadable { .. } | ConfigError::Invalid { .. }) => {
             (Code::Lasting, Exit::Machine)
@@ -57,6 +59,8 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
             | WorktreeError::NoBase(_)
             | WorktreeError::Forgotten(_)
             | WorktreeError::NoBranch(_)
+            | WorktreeError::NoChanges
+            | WorktreeError::NothingToUndo
             | WorktreeError::Setup(_)
             | WorktreeError::AllAdded(_),
         )

@@ -67,10 +67,14 @@ impl TreeBefore {
     /// Nested repositories stay as they are in the index.
     pub(crate) fn whole_tree(&self, unkept: Unkept, until: Duration) -> Result<WholeTree, AllAddedError> {
         let left_out = self.add_all(unkept, until)?;
+        Ok(WholeTree { tree: self.write_tree(until)?, left_out })
+    }
+
+    /// The tree of the index in which everything is added.
+    pub(super) fn write_tree(&self, until: Duration) -> Result<Oid, SnapshotError> {
         let args = ["write-tree", "--missing-ok"].map(OsStr::new);
-        let asked = self.git.begin_to_write(&args, self.root(), &self.all_added(), Vec::new(), until);
-        let output = asked.and_then(|asked| asked.finish()).map_err(SnapshotError::from)?;
-        Ok(WholeTree { tree: named(&output)?, left_out })
+        let asked = self.git.begin_to_write(&args, self.root(), &self.all_added(), Vec::new(), until)?;
+        named(&asked.finish()?)
     }
 
     /// An index in which everything is added.
@@ -188,7 +192,7 @@ impl TreeBefore {
 }
 
 /// How a patch is written.
-pub(crate) const PATCH: [&str; 8] = [
+pub(super) const PATCH: [&str; 8] = [
     "-p",
     "--binary",
     "--full-index",
@@ -200,7 +204,7 @@ pub(crate) const PATCH: [&str; 8] = [
 ];
 
 /// The object that git printed.
-pub(crate) fn named(output: &[u8]) -> Result<Oid, SnapshotError> {
+pub(super) fn named(output: &[u8]) -> Result<Oid, SnapshotError> {
     let text = String::from_utf8_lossy(output);
     let line = text.lines().next().unwrap_or_default();
     Oid::from_hex(line).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData).into())

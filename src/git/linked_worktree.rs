@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::git::all_added::PATCH;
 use crate::git::file_state::GITLINK;
 use crate::git::index;
 use crate::git::object::Oid;
@@ -140,6 +141,14 @@ impl WorktreeOwner {
     pub(crate) fn delete_branch(&self, branch: &str, head: Oid) -> Result<(), SnapshotError> {
         let (name, head) = (reference(branch), head.to_string());
         self.ask(&self.repository.common, &["update-ref", "-d", &name, &head].map(OsStr::new))
+    }
+
+    /// What `head` has over `base`, as a patch.
+    pub(crate) fn patch(&self, base: Oid, head: Oid, scratch: &Path) -> Result<Vec<u8>, SnapshotError> {
+        let side = SideGit::settle(&self.repository, scratch, &self.installed, self.until)?;
+        let (base, head) = (base.to_string(), head.to_string());
+        let args: Vec<&str> = ["diff-tree"].into_iter().chain(PATCH).chain([&*base, &*head]).collect();
+        Ok(side.git.ask_objects(&args, Vec::new(), self.until)?)
     }
 
     /// Copies the packs in `from` into the user's repository.

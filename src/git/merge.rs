@@ -1,5 +1,6 @@
 //! Merges trees and commits with our own git, and tells what a merge changes.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -64,6 +65,18 @@ impl TreeBefore {
         }
     }
 
+    /// Applies a patch to the working tree as a tree of git's.
+    pub(crate) fn apply_patch(&self, patch: Vec<u8>, until: Duration) -> Result<Merged, SnapshotError> {
+        let args = ["apply", "--cached", "--whitespace=nowarn", "-"];
+        match self.ask_all(&args, patch, until) {
+            Ok(_) => Ok(Merged::Clean(self.write_tree(until)?)),
+            Err(SnapshotError::Git(BoundedRunError::Failed { complaint, .. })) => {
+                Ok(Merged::Conflicts(refused_files(&complaint)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Writes a commit among our own objects.
     pub(crate) fn commit(&self, commit: &NewCommit<'_>, until: Duration) -> Result<Oid, SnapshotError> {
         let parents: String = commit.parents.iter().map(|parent| format!("parent {parent}\n")).collect();
@@ -115,6 +128,9 @@ impl TreeBefore {
         into: &Path,
         until: Duration,
     ) -> Result<(), SnapshotError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
         let index = self.git().file("to-stage");
         let links = format!("core.symlinks={}", self.links);
         let mut prefix = OsStr::new("--prefix=").to_owned();
@@ -145,5 +161,31 @@ impl TreeBefore {
         let input = format!("{new}\n{not}").into_bytes();
         self.git().ask(&args, self.root(), &self.all_added(), input, until)?;
         Ok(())
+    }
+}
+
+/// The files that `git apply` complains about: `error: patch failed: a/b:12` and `error: a/b: patch does not apply`.
+fn refused_files(complaint: &str) -> Vec<Vec<u8>> {
+    let named = complaint.lines().filter_map(|line| {
+        let text = line.strip_prefix("error: ")?;
+        match text.strip_prefix("patch failed: ") {
+            Some(place) => place.rsplit_once(':').map(|(path, _)| path),
+            None => text.split_once(": ").map(|(path, _)| path),
+        }
+    });
+    let named: BTreeSet<Vec<u8>> = named.map(|path| path.as_bytes().to_owned()).collect();
+    if named.is_empty() { vec![b"(the diff itself)".to_vec()] } else { named.into_iter().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_that_a_patch_does_not_fit_are_named_once() {
+        let complaint = "error: patch failed: a/b.txt:12\nerror: a/b.txt: patch does not apply\n\
+                         error: c: already exists in index\nwarning: x\n";
+        assert_eq!(refused_files(complaint), [b"a/b.txt".to_vec(), b"c".to_vec()]);
+        assert_eq!(refused_files("error: corrupt patch at line 3"), [b"(the diff itself)".to_vec()]);
     }
 }

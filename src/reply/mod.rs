@@ -4,6 +4,7 @@
 //! Nothing here reads a file, the clock or the environment, and nothing prints.
 
 mod agent_answer;
+mod apply;
 mod autopilot;
 mod autopilot_text;
 mod changed_files;
@@ -44,6 +45,7 @@ mod text_layout;
 mod token_usage;
 mod wait_result;
 
+pub(crate) use crate::reply::apply::{Application, ApplyStep, Diff, Discard};
 pub(crate) use crate::reply::fit::budget::Budget;
 pub(crate) use crate::reply::fit::funnel::{Funnel, line, words};
 pub(crate) use autopilot::AutopilotReport;

@@ -6,6 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::reply::apply::{Application, Diff, Discard};
 use crate::reply::autopilot::AutopilotReport;
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
@@ -72,7 +73,11 @@ pub(crate) const SCHEMAS: &[Named] = &[
     Named {
         name: "registry_info",
         used_by: &[
+            "apply",
             "cancel",
+            "diff",
+            "discard",
+            "delegate_apply",
             "cleanup",
             "doctor",
             "environments",
@@ -103,7 +108,10 @@ pub(crate) const SCHEMAS: &[Named] = &[
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used; each reply has its own type")]
 enum RegistryData {
+    Application(Application),
     Cancellation(Cancellation),
+    Diff(Diff),
+    Discard(Discard),
     Cleanup(Box<Cleanup>),
     Diagnosis(Diagnosis),
     EnvironmentChange(EnvironmentChange),

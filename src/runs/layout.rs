@@ -130,6 +130,11 @@ impl RunDir {
         self.file("worktree_setup.log")
     }
 
+    /// The files that the last `apply` replaced and wrote, in `old` and `new`.
+    pub(crate) fn applied(&self) -> PathBuf {
+        self.file("applied")
+    }
+
     pub(crate) fn last_message(&self) -> PathBuf {
         self.file("last_message.json")
     }

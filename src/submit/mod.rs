@@ -2,6 +2,7 @@
 
 mod autopilot;
 mod caller;
+mod check_apply;
 mod hosted;
 mod input_limits;
 pub(crate) mod jail;
@@ -15,6 +16,7 @@ mod write_bounds;
 
 pub(crate) use autopilot::AutopilotRequest;
 pub(crate) use caller::{Caller, Ceiling, Client};
+pub(crate) use check_apply::check_apply;
 pub(crate) use program::codex_program;
 pub(crate) use resolve::{Isolation, ParentTask, RequestedLimits, StartRequest};
 pub(crate) use resume::{ResumeRequest, resume};

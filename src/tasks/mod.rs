@@ -1,5 +1,6 @@
 //! The use cases, one file per verb. Every surface calls these and no others.
 
+mod apply;
 mod cancel;
 pub(crate) mod cleanup;
 mod detached_waits;
@@ -16,6 +17,7 @@ mod supervise;
 mod view_task;
 mod wait;
 
+pub(crate) use apply::{AppliedChanges, Discarded, apply, diff, discard, undo_apply};
 pub(crate) use cancel::{Cancelled, cancel, cancel_unless_submitted};
 pub(crate) use cleanup::{Cleaned, CleanupRequest, cleanup, describe_awaited};
 

@@ -1,13 +1,16 @@
 //! Worktrees of their own for runs: made when a run starts, committed when it ends, and brought back by `apply` alone.
 
+mod apply;
 mod commit;
 mod create;
+mod exchange;
 mod merge_branches;
 mod owner;
 mod parent_dirs;
 mod setup;
 
+pub(crate) use apply::{Applied, ChangeSource, Mode, apply, undo};
 pub(crate) use commit::{commit, finish};
 pub(crate) use create::{Ground, create, discard_unused};
 pub(crate) use merge_branches::{Conflict, MergedBranches, merge_branches};
-pub(crate) use owner::{BranchPoint, plan};
+pub(crate) use owner::{BranchPoint, head, patch, plan, remove_directory};

@@ -7,9 +7,10 @@ use crate::context::WorktreeError;
 use crate::git::{Installed, Oid, Repository, WorktreeOwner};
 use crate::host::{Env, Home, clock};
 use crate::model::{TaskId, Worktree};
+use crate::runs::RunDir;
 
 /// How long one step with git may take, such as filling a worktree or committing what is in it.
-const LONGEST: Duration = Duration::from_secs(300);
+pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
 /// Where a branch starts if it is not the usual one of its task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,4 +61,25 @@ pub(super) fn owner(env: &Env, worktree: &Worktree) -> Result<WorktreeOwner, Wor
 
 pub(super) fn oid(text: &str) -> Result<Oid, WorktreeError> {
     Oid::from_hex(text).ok_or_else(|| WorktreeError::NoBase(text.to_owned()))
+}
+
+/// The last commit of the branch, if that exists.
+pub(crate) fn head(env: &Env, worktree: &Worktree) -> Result<Option<Oid>, WorktreeError> {
+    Ok(owner(env, worktree)?.branch_head(&worktree.branch))
+}
+
+/// Removes the directory of the worktree, whose work is elsewhere, and keeps the branch.
+pub(crate) fn remove_directory(env: &Env, worktree: &Worktree) -> Result<(), WorktreeError> {
+    Ok(owner(env, worktree)?.remove(&worktree.path)?)
+}
+
+/// What `head` has over `base`, as a patch.
+pub(crate) fn patch(
+    env: &Env,
+    dir: &RunDir,
+    worktree: &Worktree,
+    base: Oid,
+    head: Oid,
+) -> Result<Vec<u8>, WorktreeError> {
+    Ok(owner(env, worktree)?.patch(base, head, &dir.worktree_scratch())?)
 }

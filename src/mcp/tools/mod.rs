@@ -2,6 +2,7 @@
 //!
 //! A tool parses, calls a use case, and renders; it decides nothing. The protocol itself is in `mcp/protocol`.
 
+pub(crate) mod apply;
 pub(crate) mod autopilot;
 pub(crate) mod cancel;
 pub(crate) mod field;
@@ -71,6 +72,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     results::TOOL,
     cancel::TOOL,
     inspect::TOOL,
+    apply::TOOL,
     terminal::TOOL,
     primitives::LOCAL_RUN,
     primitives::LOCAL_EXEC,

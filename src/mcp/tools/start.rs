@@ -144,6 +144,7 @@ pub(crate) const OPTIONS: Field = Field::new(
         STARTING_DIFF,
     ]),
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
+     isolation (worktree), after (a task), \
      alias, idempotency_key, dedupe (false: run again even if an identical request of the last minute is still running), output_schema, env_from[], \
      config_overrides[], agent (codex); for agent codex_cloud: env_id, attempts, branch, starting_diff.",
 );

@@ -1,0 +1,78 @@
+//! `delegator apply`, `diff` and `discard`: what becomes of a task's changes.
+
+use clap::Args;
+
+use crate::cli::invocation::Call;
+use crate::cli::print;
+use crate::failure::{Exit, Failure, Voice};
+use crate::reply::{Application, ApplyStep, Diff, Discard as Discarded, RegistryMeta};
+use crate::submit::Caller;
+use crate::tasks;
+use crate::text::plain;
+use crate::worktrees::Mode;
+
+#[derive(Debug, Args)]
+pub(super) struct Apply {
+    id: String,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Undo the last `apply` of this task
+    #[arg(long, conflicts_with = "dry_run")]
+    undo: bool,
+}
+
+impl Apply {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open_to_look()?;
+        let (done, step) = if self.undo {
+            (tasks::undo_apply(&mut context, &self.id)?, ApplyStep::Undone)
+        } else {
+            let (mode, step) = match self.dry_run {
+                true => (Mode::DryRun, ApplyStep::WouldApply),
+                false => (Mode::Write, ApplyStep::Applied),
+            };
+            (tasks::apply(&mut context, &self.id, &Caller::Person, mode)?, step)
+        };
+        let data = Application::of(done, step);
+        let exit = if data.conflicts.is_empty() { Exit::Done } else { Exit::RunFailed };
+        call.answer(RegistryMeta::default(), data, |data| data.text(Voice::Shell, call.tool, &[]))?;
+        Ok(exit)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Discard {
+    id: String,
+}
+
+impl Discard {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open_to_look()?;
+        let data = Discarded::of(tasks::discard(&mut context, &self.id)?);
+        call.answer(RegistryMeta::default(), data, Discarded::text)?;
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowDiff {
+    id: String,
+}
+
+impl ShowDiff {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open_to_look()?;
+        let (task_id, patch) = tasks::diff(&mut context, &self.id)?;
+        let text = || String::from_utf8_lossy(&patch).into_owned();
+        if call.json {
+            call.document(RegistryMeta::default(), Diff { task_id, diff: text() })?;
+        } else if print::width().is_some() {
+            print::out(&plain::text(&text()));
+        } else {
+            // As it is, so that git can apply it.
+            print::bytes(&patch);
+        }
+        Ok(Exit::Done)
+    }
+}

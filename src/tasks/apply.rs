@@ -1,0 +1,150 @@
+//! Brings what a task changed into the user's checkout, shows it, or throws it away.
+
+use std::path::PathBuf;
+
+use crate::config::Config;
+use crate::context::{Context, TaskError, WorktreeError};
+use crate::git::Oid;
+use crate::model::{TaskId, Worktree};
+use crate::reading::{View, find, reaches_into};
+use crate::submit::{Caller, check_apply};
+use crate::tasks::view_task;
+use crate::worktrees::{self, Applied, ChangeSource, Mode};
+
+/// What became of a task's changes.
+#[derive(Debug)]
+pub(crate) struct AppliedChanges {
+    pub(crate) task_id: TaskId,
+    /// The branch with the changes, unless they are a diff.
+    pub(crate) branch: Option<String>,
+    /// The checkout that they were brought into.
+    pub(crate) repository: PathBuf,
+    pub(crate) applied: Applied,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A worktree and its branch that were removed.
+#[derive(Debug)]
+pub(crate) struct Discarded {
+    pub(crate) task_id: TaskId,
+    pub(crate) branch: String,
+    /// The last commit of the branch, if that existed. Git keeps it for a while.
+    pub(crate) commit: Option<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Applies the changes of the task, or only tells what that would do.
+pub(crate) fn apply(
+    context: &mut Context,
+    reference: &str,
+    caller: &Caller,
+    mode: Mode,
+) -> Result<AppliedChanges, TaskError> {
+    let Changes { view, repository, source, worktree, warnings } = changes(context, reference)?;
+    // What may be written follows the configuration, so it must be readable.
+    context.config = Config::load(&context.env)?;
+    check_apply(context, caller, &repository)?;
+    let applied = worktrees::apply(&context.env, &view.dir, &repository, &source, mode)?;
+    let mut warnings = warnings;
+    if let Some(worktree) = worktree.as_ref().filter(|_| mode == Mode::Write && applied.conflicts.is_empty())
+    {
+        // The branch stays, so what was applied can be undone and applied again.
+        let removed = worktrees::remove_directory(&context.env, worktree);
+        warnings.extend(removed.err().map(|error| format!("the worktree could not be removed: {error}")));
+    }
+    let branch = worktree.map(|worktree| worktree.branch);
+    Ok(AppliedChanges { task_id: view.row.id, branch, repository, applied, warnings })
+}
+
+/// Undoes the last [`apply`] of the task.
+pub(crate) fn undo_apply(context: &mut Context, reference: &str) -> Result<AppliedChanges, TaskError> {
+    let view = ended(context, reference)?;
+    let worktree = worktree_of(&view);
+    let repository = worktree.as_ref().map(|worktree| worktree.repository.clone());
+    let repository = repository.or_else(|| view.request.as_ref()?.git_root.clone());
+    let repository = repository.ok_or(WorktreeError::NothingToUndo)?;
+    let applied = worktrees::undo(&view.dir, &repository)?;
+    let branch = worktree.map(|worktree| worktree.branch);
+    Ok(AppliedChanges { task_id: view.row.id, branch, repository, applied, warnings: Vec::new() })
+}
+
+/// The changes of the task as a patch.
+pub(crate) fn diff(context: &mut Context, reference: &str) -> Result<(TaskId, Vec<u8>), TaskError> {
+    let changes = changes(context, reference)?;
+    let patch = match (&changes.source, &changes.worktree) {
+        (ChangeSource::Commits(base, head), Some(worktree)) => {
+            worktrees::patch(&context.env, &changes.view.dir, worktree, *base, *head)?
+        }
+        (ChangeSource::Patch(file), _) => std::fs::read(file).map_err(WorktreeError::from)?,
+        (ChangeSource::Commits(..), None) => return Err(WorktreeError::NoChanges.into()),
+    };
+    Ok((changes.view.row.id, patch))
+}
+
+/// Removes the worktree and the branch of the task. What was not committed is committed first, so the commit that is
+/// told has all of it.
+pub(crate) fn discard(context: &mut Context, reference: &str) -> Result<Discarded, TaskError> {
+    let view = ended(context, reference)?;
+    let worktree = worktree_of(&view).ok_or(WorktreeError::NoChanges)?;
+    let committed = match &view.request {
+        Some(request) if worktree.path.is_dir() => {
+            worktrees::commit(&context.env, &view.dir, request, &worktree).map(|(_, notes)| notes)
+        }
+        Some(_) | None => Ok(Vec::new()),
+    };
+    let warnings = committed.unwrap_or_else(|error| vec![format!("not committed before: {error}")]);
+    let commit = worktrees::head(&context.env, &worktree)?.map(|head| head.to_string());
+    worktrees::discard_unused(&context.env, &worktree)?;
+    Ok(Discarded { task_id: view.row.id, branch: worktree.branch, commit, warnings })
+}
+
+struct Changes {
+    view: View,
+    repository: PathBuf,
+    source: ChangeSource,
+    worktree: Option<Worktree>,
+    warnings: Vec<String>,
+}
+
+/// What the task changed. Commits first what is not committed, as after the death of its supervisor.
+fn changes(context: &mut Context, reference: &str) -> Result<Changes, TaskError> {
+    let view = ended(context, reference)?;
+    let Some(worktree) = worktree_of(&view) else {
+        let patch = Some(view.dir.changes(1)).filter(|file| file.exists());
+        let root = view.request.as_ref().and_then(|request| request.git_root.clone());
+        let (patch, repository) = patch.zip(root).ok_or(WorktreeError::NoChanges)?;
+        let source = ChangeSource::Patch(patch);
+        return Ok(Changes { view, repository, source, worktree: None, warnings: Vec::new() });
+    };
+    let ended_at =
+        view.result.as_ref().and_then(|result| result.worktree.as_ref()).map(|end| end.head.clone());
+    let mut warnings = Vec::new();
+    let mut head = worktrees::head(&context.env, &worktree)?;
+    if let Some(request) = view.request.as_ref().filter(|_| worktree.path.is_dir()) {
+        let (now, notes) = worktrees::commit(&context.env, &view.dir, request, &worktree)?;
+        (head, warnings) = (Some(now), notes);
+    }
+    let base = Oid::from_hex(&worktree.base);
+    // A run that changed nothing has no branch any more.
+    let head = head.or_else(|| base.filter(|_| ended_at.as_ref() == Some(&worktree.base)));
+    let head = head.ok_or_else(|| WorktreeError::NoBranch(worktree.branch.clone()))?;
+    let base = base.ok_or_else(|| WorktreeError::NoBase(worktree.base.clone()))?;
+    let source = ChangeSource::Commits(base, head);
+    Ok(Changes { view, repository: worktree.repository.clone(), source, worktree: Some(worktree), warnings })
+}
+
+/// The task, which must have ended.
+fn ended(context: &mut Context, reference: &str) -> Result<View, TaskError> {
+    let row = find(context, reference)?;
+    if let Some(project) = reaches_into(context, reference)? {
+        return Err(TaskError::OtherProject { reference: reference.to_owned(), project, task: row.id });
+    }
+    let view = view_task(context, row)?;
+    if view.state().is_final() { Ok(view) } else { Err(WorktreeError::Running.into()) }
+}
+
+/// A coordinator has one only in its result.
+fn worktree_of(view: &View) -> Option<Worktree> {
+    let end = view.result.as_ref().and_then(|result| result.worktree.as_ref());
+    end.map(|end| end.worktree.clone()).or_else(|| view.request.as_ref()?.worktree.clone())
+}
