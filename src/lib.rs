@@ -23,6 +23,7 @@ mod inspect;
 mod ledger;
 mod progress;
 mod prompts;
+mod skills;
 mod storage;
 
 mod context;

@@ -24,6 +24,7 @@ mod inspect;
 mod machine;
 mod memory;
 mod serve;
+mod skills;
 mod status;
 mod submit;
 mod wake;
@@ -75,7 +76,7 @@ const QUICK: Effort = Effort {
 
 type Part = fn(Effort, &mut Table);
 
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("submit", submit::measure),
     ("crowd", crowd::measure),
     ("serve", serve::measure),
@@ -87,6 +88,7 @@ const PARTS: [(&str, Part); 11] = [
     ("status", status::measure),
     ("files", files::measure),
     ("inspect", inspect::measure),
+    ("skills", skills::measure),
 ];
 
 fn main() {

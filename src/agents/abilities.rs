@@ -20,6 +20,8 @@ pub(crate) struct Abilities {
     pub(crate) edits: Edits,
     /// Keeps a record of each thread below its own home, which tells more than its events.
     pub(crate) keeps_rollouts: bool,
+    /// Can be told of skills on this machine.
+    pub(crate) reads_skills: bool,
 }
 
 /// The meaning of a task's text.

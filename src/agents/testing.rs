@@ -22,6 +22,7 @@ pub(crate) fn request() -> Request {
         autopilot: None,
         earlier: Vec::new(),
         by_client: false,
+        skills: crate::model::SkillsRequest::default(),
         program: PathBuf::from("/opt/codex"),
         task: "fix the test".to_owned(),
         role: "specialist".to_owned(),

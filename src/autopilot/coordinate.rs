@@ -185,7 +185,7 @@ impl<'a> Coordinator<'a> {
         let Some(settings) = &self.request.autopilot else { return Ok(()) };
         let subrun = reading::subruns(self.dir, &self.plan).into_iter().next();
         let answer = subrun.and_then(|subrun| subrun.last_message()).unwrap_or_default();
-        match planner::read(&answer, settings, self.request.sandbox) {
+        match planner::read(&answer, settings, self.request.sandbox, &self.request.skills) {
             Ok((decision, jobs)) => {
                 attached::note(self.dir, &format!("planned: {}", decision.reason));
                 self.plan.decision = Some(decision);
@@ -348,7 +348,7 @@ fn first_plan(request: &Request) -> Result<PlanRecord, Fault> {
         }
         Planner::Rules => {
             let decision = decide::decide(&request.task);
-            let plan = || decide::plan(&request.task, settings.max_agents, request.sandbox);
+            let plan = || decide::plan(&request.task, settings.max_agents, request.sandbox, &request.skills);
             let jobs = if decision.should_delegate { plan() } else { Vec::new() };
             Ok(PlanRecord::new(Some(decision), jobs))
         }

@@ -1,12 +1,9 @@
 //! Decides whether a task is worth several runs, and plans those by fixed rules. Pure.
 
-use crate::model::{AgentName, Decision, Job, Sandbox, SkillsMode, ThinkingLevel};
+use crate::model::{AgentName, Decision, Job, Sandbox, SkillsMode, SkillsRequest, ThinkingLevel};
 
 /// A task of so many words may be one small step.
 const FEW_WORDS: usize = 12;
-
-/// The default of every task.
-pub(super) const MAX_SKILLS: u32 = 6;
 
 const QUESTION_WORDS: [&str; 17] = [
     "what", "why", "how", "when", "where", "who", "which", "is", "are", "was", "does", "do", "did", "can",
@@ -37,7 +34,7 @@ pub(super) fn decide(task: &str) -> Decision {
 }
 
 /// Look, change, check. With fewer agents, the change is the last to go and the look the first.
-pub(super) fn plan(task: &str, max_agents: usize, sandbox: Sandbox) -> Vec<Job> {
+pub(super) fn plan(task: &str, max_agents: usize, sandbox: Sandbox, skills: &SkillsRequest) -> Vec<Job> {
     let job = |id: &str, title: &str, what: &str, sandbox: Sandbox, level| Job {
         id: id.to_owned(),
         title: title.to_owned(),
@@ -47,8 +44,8 @@ pub(super) fn plan(task: &str, max_agents: usize, sandbox: Sandbox) -> Vec<Job> 
         sandbox: Some(sandbox),
         thinking_level: Some(level),
         // Whoever checks needs no instructions for making.
-        skills_mode: Some(if id == "verify" { SkillsMode::None } else { SkillsMode::Auto }),
-        max_skills: Some(MAX_SKILLS),
+        skills_mode: Some(if id == "verify" { SkillsMode::None } else { skills.mode }),
+        max_skills: Some(skills.max),
     };
     let mut jobs = vec![
         job("scan", "Repo scan + approach", SCAN, Sandbox::ReadOnly, ThinkingLevel::Low),
@@ -104,7 +101,7 @@ mod tests {
     #[test]
     fn a_plan_has_as_many_jobs_as_allowed() {
         let told = |most, sandbox| {
-            let jobs = plan(" mend it ", most, sandbox);
+            let jobs = plan(" mend it ", most, sandbox, &SkillsRequest::default());
             let told = |job: &Job| format!("{}<{} {}", job.id, job.after.join(","), job.sandbox.unwrap());
             jobs.iter().map(told).collect::<Vec<_>>().join("; ")
         };
@@ -114,6 +111,10 @@ mod tests {
         );
         assert_eq!(told(2, Sandbox::ReadOnly), "implement< read-only; verify<implement read-only");
         assert_eq!(told(1, Sandbox::WorkspaceWrite), "implement< workspace-write");
-        assert!(plan(" mend it ", 1, Sandbox::ReadOnly)[0].task.ends_with(":\n\nmend it"));
+        assert!(
+            plan(" mend it ", 1, Sandbox::ReadOnly, &SkillsRequest::default())[0]
+                .task
+                .ends_with(":\n\nmend it")
+        );
     }
 }

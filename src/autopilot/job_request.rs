@@ -1,7 +1,7 @@
 //! Writes the request for the task of a job. Pure.
 
 use crate::autopilot::planner;
-use crate::model::{EarlierResult, Job, Level, Plan, Request, Sandbox, WorkKind};
+use crate::model::{EarlierResult, Job, Level, Plan, Request, Sandbox, SkillsMode, WorkKind};
 use crate::submit::{Caller, Isolation, ParentTask, RequestedLimits, StartRequest};
 use crate::worktrees::BranchPoint;
 
@@ -35,6 +35,7 @@ pub(super) fn job_request(
     let Some(settings) = &request.autopilot else {
         return StartRequest { sandbox: Some(sandbox), ..shared };
     };
+    let (skills, skills_mode) = (&request.skills, job.skills_mode.unwrap_or(request.skills.mode));
     let writes = sandbox > Sandbox::ReadOnly;
     let level = job.thinking_level.map_or_else(Level::default, |level| settings.level(level).clone());
     let seconds = |limit: Option<std::time::Duration>| limit.map(|limit| limit.as_secs_f64());
@@ -51,6 +52,11 @@ pub(super) fn job_request(
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect(),
+        skills_mode: Some(skills_mode),
+        skills: if skills_mode == SkillsMode::Explicit { skills.names.clone() } else { Vec::new() },
+        max_skills: job.max_skills.or(Some(skills.max)),
+        include_repo_skills: Some(skills.include_repo),
+        include_global_skills: Some(skills.include_global),
         limits: RequestedLimits { idle_s, command_s, hard_s: None },
         output_schema: (job.id == Plan::PLANNER).then(|| planner::schema(settings)),
         ..shared
@@ -88,7 +94,7 @@ mod tests {
     }
 
     fn jobs(request: &Request) -> Vec<StartRequest> {
-        let jobs = decide::plan("mend it", 3, Sandbox::DangerFullAccess);
+        let jobs = decide::plan("mend it", 3, Sandbox::DangerFullAccess, &request.skills);
         jobs.iter().map(|job| job_request(request, job, Vec::new(), None)).collect()
     }
 

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::autopilot::decide::MAX_SKILLS;
 use crate::model::{
-    AgentName, Autopilot, Decision, FailureCode, Fault, Job, Plan, Sandbox, SkillsMode, ThinkingLevel,
+    AgentName, Autopilot, Decision, FailureCode, Fault, Job, Plan, Sandbox, SkillsMode, SkillsRequest,
+    ThinkingLevel,
 };
 
 /// The job that makes the plan.
@@ -36,7 +36,7 @@ pub(super) fn job(task: &str, settings: &Autopilot, sandbox: Sandbox) -> Job {
         sandbox: Some(Sandbox::ReadOnly),
         thinking_level: Some(ThinkingLevel::Medium),
         skills_mode: Some(SkillsMode::None),
-        max_skills: Some(MAX_SKILLS),
+        max_skills: None,
     }
 }
 
@@ -76,6 +76,7 @@ pub(super) fn read(
     answer: &str,
     settings: &Autopilot,
     sandbox: Sandbox,
+    skills: &SkillsRequest,
 ) -> Result<(Decision, Vec<Job>), Fault> {
     let bad = |what: String| {
         Fault::new(FailureCode::Schema, format!("the planner's plan cannot be used: {what}"))
@@ -91,7 +92,13 @@ pub(super) fn read(
         sandbox: Some(job.sandbox.unwrap_or(Sandbox::ReadOnly).min(sandbox)),
         // The planner does not choose other programs.
         agent: AgentName::Codex,
-        max_skills: Some(MAX_SKILLS),
+        // It chooses only where skills are left to choice.
+        skills_mode: Some(if job.skills_mode == Some(SkillsMode::None) {
+            SkillsMode::None
+        } else {
+            skills.mode
+        }),
+        max_skills: Some(skills.max),
         ..job
     };
     let plan = Plan { jobs: jobs.into_iter().map(clamp).collect() };
@@ -133,7 +140,7 @@ mod tests {
 
     #[track_caller]
     fn check(answer: &str, expected: &str) {
-        let told = match read(answer, &settings(), Sandbox::WorkspaceWrite) {
+        let told = match read(answer, &settings(), Sandbox::WorkspaceWrite, &SkillsRequest::default()) {
             Ok((decision, jobs)) => {
                 let jobs: Vec<String> =
                     jobs.iter().map(|job| format!("{} {}", job.id, job.sandbox.unwrap())).collect();

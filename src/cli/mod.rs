@@ -29,6 +29,8 @@ mod run;
 mod schema;
 mod serve;
 mod setup;
+mod skill_args;
+mod skills;
 mod status;
 mod supervise;
 mod table;
@@ -127,6 +129,8 @@ enum Verb {
     Setup(setup::Setup),
     /// List the known environments of Codex Cloud, or add and remove one
     Environments(environments::Environments),
+    /// List the skills that agents can use, or show which ones a task would get
+    Skills(skills::Skills),
     /// Remove old runs and files, end runs whose supervisor died, and show what is kept
     Cleanup(cleanup::Cleanup),
     /// Keep a run, a capture or a terminal regardless of age
@@ -160,6 +164,7 @@ impl Verb {
             Verb::Terminal(verb) => return verb.run(call),
             Verb::Setup(verb) => verb.run(call),
             Verb::Environments(verb) => verb.run(call),
+            Verb::Skills(verb) => verb.run(call),
             Verb::Cleanup(verb) => verb.run(call),
             Verb::Pin(verb) => verb.run(call),
             Verb::Doctor(verb) => verb.run(call),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::cli::skill_args::SkillArgs;
 use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::Failure;
@@ -57,6 +58,8 @@ pub(super) struct TaskArgs {
     /// Role to give the agent, in a few words
     #[arg(long)]
     role: Option<String>,
+    #[command(flatten)]
+    skills: SkillArgs,
     /// Pass this environment variable to the agent; may be repeated
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
@@ -115,7 +118,7 @@ impl TaskArgs {
 
     pub(super) fn into_ask(self) -> Result<StartRequest, Failure> {
         let add_dirs = self.add_dir.into_iter().map(|dir| std::path::absolute(&dir).unwrap_or(dir)).collect();
-        Ok(StartRequest {
+        let ask = StartRequest {
             agent: self.agent,
             task: task(self.task)?,
             role: self.role,
@@ -139,7 +142,8 @@ impl TaskArgs {
             branch: self.branch,
             starting_diff: self.starting_diff,
             ..StartRequest::default()
-        })
+        };
+        Ok(self.skills.apply(ask))
     }
 }
 

@@ -192,6 +192,7 @@ pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
         "terminal" => ("get_terminal_output", Category::RegistryInfo),
         "setup" => ("setup", Category::RegistryInfo),
         "environments" => ("_codex_cloud_list_environments", Category::RegistryInfo),
+        "skills" => ("skills", Category::RegistryInfo),
         "doctor" => ("doctor", Category::RegistryInfo),
         "schema" => ("schema", Category::RegistryInfo),
         _ => ("delegator", Category::RegistryInfo),

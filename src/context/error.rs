@@ -17,7 +17,7 @@ use crate::host::NoRandomness;
 use crate::host::TokenError;
 use crate::inspect::InspectError;
 use crate::model::schema_expansion::SchemaExpansion;
-use crate::model::{AgentName, BadPlan, Sandbox, TaskId};
+use crate::model::{AgentName, BadPlan, Sandbox, SkillsMode, TaskId};
 use crate::registry::RegistryError;
 use crate::runs::ReadError;
 use crate::setup::SetupError;
@@ -115,6 +115,8 @@ pub(crate) enum TaskError {
     BadProgram(PathBuf),
     #[error("agent `{agent}` does not support `{field}`")]
     Unsupported { agent: AgentName, field: &'static str },
+    #[error("`skills` names skills, but `skills_mode` is `{}`", .0.as_str())]
+    SkillsNotExplicit(SkillsMode),
     #[error("sandbox `{asked}` is more than this machine's configuration allows (`{max}`)")]
     SandboxBeyond { asked: Sandbox, max: Sandbox },
     #[error("sandbox `{asked}` is more than the client itself has (`{max}`)")]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::agents::{self, Agent, AgentFiles, AgentPlan, Reader};
 use crate::context::{Context, WorktreeError, one_line};
+use crate::execution::choose_skills;
 use crate::execution::control::Listener;
 use crate::execution::inner_runs::InnerRuns;
 use crate::execution::observe::Watch;
@@ -23,7 +24,7 @@ use crate::host::{clock, paths, processes};
 use crate::ledger::EditsAndRefusals;
 use crate::ledger::RolloutMerge;
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
-use crate::prompts;
+use crate::prompts::{self, Prompt};
 use crate::reading::enclosing_runs;
 use crate::runs::{CommandRecord, RunDir, StartRecord};
 use crate::supervisor;
@@ -100,10 +101,13 @@ fn prepare<'a>(
     let look = || Watch::begin(env, dir, request, path);
     let (findings, watch) =
         ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
-    let prompt = prompts::render(request);
+    let selection = choose_skills::choose(dir, request, &environment).map_err(|error| storage(&error))?;
+    let skills = selection.as_ref().map_or(&[][..], |selection| &selection.selected_skills);
+    let prompt = prompts::render(&Prompt { request, skills, earlier: &request.earlier });
     let files = AgentFiles { schema: dir.schema(), last_message: dir.last_message() };
     let mut plan = agent.command(request, &prompt, &files, &findings)?;
     plan.warnings.splice(0..0, noted);
+    plan.warnings.extend(selection.into_iter().flat_map(|selection| selection.warnings));
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }

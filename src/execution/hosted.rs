@@ -19,7 +19,7 @@ use crate::model::{
     CommandSpec, Exit, FailureCode, Fault, Limit, Limits, Outcome, Remote, RemoteJob, RemoteRecord, Request,
     RunResult, Signal, SignalTarget, Stdin, Stdout, Stop, StopReason,
 };
-use crate::prompts;
+use crate::prompts::{self, Prompt};
 use crate::runs::{RunDir, StartRecord};
 use crate::supervisor;
 use crate::supervisor::{Observed, Observer, ProcessTree, RunMark, Stream};
@@ -129,7 +129,7 @@ impl Driver<'_> {
                 // An order to stop may have come first.
                 self.pause(Duration::ZERO)?;
                 self.record(Remote::Submitting { answer: None })?;
-                let prompt = prompts::render(self.request);
+                let prompt = prompts::render(&Prompt { request: self.request, skills: &[], earlier: &[] });
                 let answer = self.ask(&self.agent.submit(self.request, &prompt))?;
                 match self.agent.submitted(&answer) {
                     Submitted::Job(job) => job,

@@ -3,6 +3,7 @@
 mod ask_to_cancel;
 pub(crate) mod attached;
 mod child;
+mod choose_skills;
 pub(crate) mod control;
 mod evidence_gaps;
 mod hosted;

@@ -70,6 +70,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::NulInTask
         | TaskError::NeedsWrite { .. }
         | TaskError::LongField { .. }
+        | TaskError::SkillsNotExplicit(_)
         | TaskError::EmptyField { .. }
         | TaskError::OddField { .. }
         | TaskError::LongList { .. }

@@ -25,6 +25,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         }
         TaskError::EmptyTask => json!({ "reason": "empty", "field": "task" }),
         TaskError::EmptyField { name } => json!({ "reason": "empty", "field": name }),
+        TaskError::SkillsNotExplicit(_) => json!({ "reason": "bad_value", "field": "skills" }),
         TaskError::OddField { name } | TaskError::BadLimit { name } => {
             json!({ "reason": "bad_value", "field": name })
         }

@@ -23,6 +23,10 @@ fn input_hint(error: &TaskError, voice: Voice) -> Option<String> {
             "add `\"sandbox\": \"workspace-write\"`, or leave it out",
         ),
         TaskError::LongField { .. } => "shorten it",
+        TaskError::SkillsNotExplicit(_) => voice.say(
+            "use `--skills-mode explicit`, or leave out `--skills`",
+            "set `skills_mode` to `explicit`, or leave out `skills`",
+        ),
         TaskError::EmptyField { .. } => "give it a value, or leave it out",
         TaskError::OddField { .. } => "use plain, printable characters",
         TaskError::LongList { .. } => "shorten the list",

@@ -12,7 +12,6 @@ use crate::ledger::ledger_files::LedgerFiles;
 use crate::ledger::read::{self, Replayed};
 use crate::ledger::write::EditsAndRefusals;
 use crate::model::{Exit, Progress, Request};
-use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor::LineSplitter;
 use crate::text::plain;
@@ -31,7 +30,7 @@ pub(crate) struct RecoveredRun {
 /// Completes the ledger and the transcript of a run whose supervisor died, and returns what else its events
 /// say.
 pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> Option<RecoveredRun> {
-    let mut reader = agents::reader(request, &prompts::render(request))?;
+    let mut reader = agents::reader(request, &dir.read_prompt())?;
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
     let (told, progress) = match dir.events().exists() {

@@ -17,7 +17,6 @@ use crate::ledger::output_stream::cut_line;
 use crate::ledger::write::{EditsAndRefusals, LedgerSink, LedgerWriter};
 use crate::model::{Exit, ItemStatus, Progress, Request, Stdout, Timestamp};
 use crate::progress::Reducer;
-use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor;
 
@@ -155,7 +154,7 @@ fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<RebuiltLedger> {
         });
         return Ok(RebuiltLedger { entries: entries.into_iter().collect(), ..pages });
     }
-    match agents::reader(request, &prompts::render(request)) {
+    match agents::reader(request, &dir.read_prompt()) {
         Some(mut reader) => replay(dir, request, reader.as_mut(), pages).map(|replayed| replayed.pages),
         None => Ok(pages),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{AgentName, Sandbox};
+use crate::model::{AgentName, Sandbox, SkillsMode};
 
 const MOST_JOBS: usize = 100;
 const LONGEST_ID: usize = 40;
@@ -36,16 +36,7 @@ pub(crate) struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skills_mode: Option<SkillsMode>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) max_skills: Option<u32>,
-}
-
-/// How skills are chosen for a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum SkillsMode {
-    Auto,
-    Explicit,
-    None,
+    pub(crate) max_skills: Option<usize>,
 }
 
 impl Job {

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{
-    Autopilot, EarlierResult, InlineLimits, Job, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId,
-    Timestamp, Usage, Worktree,
+    Autopilot, EarlierResult, InlineLimits, Job, KillLevel, Limits, RunId, SkillsRequest, TaskHome, TaskId,
+    ThreadId, Timestamp, Usage, Worktree,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,6 +57,9 @@ pub(crate) struct Request {
     /// Absent in requests of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) home: Option<TaskHome>,
+    /// The skills that the agent may be told about.
+    #[serde(default, skip_serializing_if = "SkillsRequest::is_default")]
+    pub(crate) skills: SkillsRequest,
     /// The agent's program, as found at submit.
     pub(crate) program: PathBuf,
     pub(crate) task: String,

@@ -1,5 +1,6 @@
 //! The prompt for an agent.
 
+mod fill;
 mod render;
 
-pub(crate) use render::render;
+pub(crate) use render::{Prompt, render};

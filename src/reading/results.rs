@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::ledger::open_joined;
 use crate::ledger::tail as end_of;
-use crate::model::{FailureCode, State, WorkKind};
+use crate::model::{FailureCode, SkillEntry, State, WorkKind};
 use crate::reading::answer::{self, AgentAnswer};
 use crate::reading::excerpt::Excerpt;
 use crate::reading::failed_output::{FailedCommand, last_failed};
@@ -40,6 +40,8 @@ pub(crate) struct Results {
     pub(crate) artifacts: Vec<Artifact>,
     /// The answer to a caller's own schema.
     pub(crate) answer: Option<AgentAnswer>,
+    /// The skills that the agent was told about.
+    pub(crate) skills: Vec<SkillEntry>,
     /// Whether each deliverable of a finished run is missing.
     pub(crate) missing: Vec<bool>,
     /// Absent if it was not asked for and nothing went wrong.
@@ -95,7 +97,9 @@ pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     let (answer, missing) = (answer::parsed(&view), answer::missing(&view));
     let is_coordinator = view.row.agent.abilities().work == WorkKind::Coordinator;
     let tree = if is_coordinator { subruns::tree(&view.dir) } else { None };
-    Results { view, artifacts, answer, missing, output, events, partial, tree }
+    let skills =
+        view.dir.read_selected_skills().map(|selection| selection.selected_skills).unwrap_or_default();
+    Results { view, artifacts, answer, skills, missing, output, events, partial, tree }
 }
 
 /// The output shown when a run failed and nobody asked for output.

@@ -72,8 +72,9 @@ pub(crate) struct JobReply {
     pub(crate) thinking_level: Option<ThinkingLevel>,
     #[schemars(with = "Option<String>")]
     pub(crate) sandbox: Option<Sandbox>,
+    #[schemars(with = "Option<String>")]
     pub(crate) skills_mode: Option<SkillsMode>,
-    pub(crate) max_skills: Option<u32>,
+    pub(crate) max_skills: Option<usize>,
 }
 
 /// What a job of a plan has come to.

@@ -85,16 +85,11 @@ fn aggregate(text: &mut String, aggregate: Option<&Aggregate>, cuts: TextLimits)
 impl JobReply {
     /// `scan: Repo scan + approach (thinking_level=low, sandbox=read-only, skills_mode=auto, max_skills=6)`.
     fn line(&self) -> String {
-        let skills = self.skills_mode.map(|mode| match mode {
-            SkillsMode::Auto => "auto",
-            SkillsMode::Explicit => "explicit",
-            SkillsMode::None => "none",
-        });
         let after = (!self.after.is_empty()).then(|| self.after.join("+"));
         let settings = [
             setting("thinking_level", self.thinking_level.map(ThinkingLevel::as_str)),
             setting("sandbox", self.sandbox),
-            setting("skills_mode", skills),
+            setting("skills_mode", self.skills_mode.map(SkillsMode::as_str)),
             setting("max_skills", self.max_skills),
             setting("after", after),
         ];

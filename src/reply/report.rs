@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Voice;
-use crate::model::{RunId, State, TaskId, Timestamp};
+use crate::model::{RunId, SkillEntry, State, TaskId, Timestamp};
 use crate::reading::{Artifact, Results};
 use crate::reply::agent_answer::{self, Deliverable};
 use crate::reply::autopilot::SubrunReply;
@@ -24,6 +24,9 @@ use crate::reply::result_set::Output;
 use crate::reply::task_facts::Facts;
 use crate::reply::test_results::TestsSeen;
 use crate::reply::token_usage::Tokens;
+use crate::text::plain;
+
+const LONGEST_SKILL_DESCRIPTION: usize = 120;
 
 /// The result of one run, short enough to read whole. It points to files for everything else.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -151,12 +154,29 @@ pub(crate) struct Advice {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Skill {
-    name: String,
+    pub(crate) name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
+    pub(crate) description: Option<String>,
     #[schemars(extend("enum" = ["repo", "global"]))]
-    origin: &'static str,
-    path: PathBuf,
+    pub(crate) origin: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+impl Skill {
+    pub(crate) fn of(entry: &SkillEntry) -> Self {
+        let description = entry.description.as_ref();
+        Self {
+            name: entry.name.clone(),
+            description: description.map(|text| plain::line(text, LONGEST_SKILL_DESCRIPTION)),
+            origin: entry.origin.as_str(),
+            path: entry.path.clone(),
+        }
+    }
+
+    /// `name (origin)`
+    pub(crate) fn line(&self) -> String {
+        format!("{} ({})", self.name, self.origin)
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -190,7 +210,7 @@ impl Report {
             run_dir: view.dir.path().to_owned(),
             subagent_thread_id: facts.thread_id.clone(),
             parent_task_id: view.row.parent_task_id.clone(),
-            selected_skills: Vec::new(),
+            selected_skills: results.skills.iter().map(Skill::of).collect(),
             deliverables: Deliverable::all(results, facts),
             open_questions: facts.answer.open_questions.clone(),
             next_actions: facts.answer.next_actions.clone(),

@@ -11,7 +11,7 @@ use crate::reply::failure_cause::{Place, Unresolved};
 use crate::reply::file_operations::FileOperations;
 use crate::reply::next_steps::next_line;
 use crate::reply::progress_text::SoFar;
-use crate::reply::report::{Advice, Report};
+use crate::reply::report::{Advice, Report, Skill};
 use crate::reply::text_layout::{Page, Section};
 use crate::text::plain;
 
@@ -76,6 +76,10 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     }
     if let Some(tokens) = &report.tokens {
         let _ = writeln!(text, "tokens: {}", tokens.line());
+    }
+    if !report.selected_skills.is_empty() {
+        let names: Vec<String> = report.selected_skills.iter().map(Skill::line).collect();
+        let _ = writeln!(text, "skills: {}", plain::line(&names.join(", "), cuts.line));
     }
     let deliverables = report.deliverables.iter().map(Deliverable::line).collect();
     list(&mut text, "deliverables", BY_AGENT, deliverables, cuts);

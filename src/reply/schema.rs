@@ -20,6 +20,7 @@ use crate::reply::registry_info::{Cancellation, Cleanup, RegistryMeta};
 use crate::reply::report::Report;
 use crate::reply::result_set::{ResultMeta, TaskResult};
 use crate::reply::setup_reply::SetupReply;
+use crate::reply::skills::SkillList;
 use crate::reply::snapshot::{SnapshotMeta, StatusSnapshot};
 use crate::reply::terminal::{TerminalList, TerminalOutput};
 use crate::reply::wait_result::{WaitData, WaitMeta};
@@ -125,6 +126,7 @@ enum RegistryData {
     TerminalOutput(Box<TerminalOutput>),
     TerminalList(TerminalList),
     Setup(SetupReply),
+    SkillList(SkillList),
 }
 
 /// The schema of the given name, or of the tool or command of that name.

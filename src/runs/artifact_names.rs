@@ -25,6 +25,8 @@ const FIXED: &[&str] = &[
     "evidence.json",
     "progress.json",
     "request.json",
+    "skills_index.json",
+    "selected_skills.json",
     "subagent_prompt.txt",
     "subagent_output.schema.json",
     "command.json",

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::model::RunId;
 use crate::runs::artifact_names::ArtifactName;
 
+/// In the home.
+pub(crate) const SKILLS_CACHE: &str = "skills.cache";
+
 /// One run's directory.
 #[derive(Debug, Clone)]
 pub(crate) struct RunDir {
@@ -147,6 +150,15 @@ impl RunDir {
         self.file("subagent_prompt.txt")
     }
 
+    /// The skills that were found, and those that were chosen for the task.
+    pub(crate) fn skills_index(&self) -> PathBuf {
+        self.file("skills_index.json")
+    }
+
+    pub(crate) fn selected_skills(&self) -> PathBuf {
+        self.file("selected_skills.json")
+    }
+
     pub(crate) fn supervisor_log(&self) -> PathBuf {
         self.file("supervisor.log")
     }
@@ -209,6 +221,11 @@ impl RunDir {
     /// Where the home caches what agent programs reported about themselves.
     pub(crate) fn agent_answers(&self) -> PathBuf {
         self.history().with_file_name("agent-answers.json")
+    }
+
+    /// Where the home caches the skills of large collections.
+    pub(crate) fn skills_cache(&self) -> PathBuf {
+        self.home().join(SKILLS_CACHE)
     }
 
     /// The directory of another run in the same home.

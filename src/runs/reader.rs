@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::host::files;
-use crate::model::{KillLevel, Progress, Remote, RemoteRecord, Request, RunResult, Timestamp, WorkKind};
+use crate::model::{
+    KillLevel, Progress, Remote, RemoteRecord, Request, RunResult, Selection, Timestamp, WorkKind,
+};
 use crate::runs::RunDir;
 
 /// The content of `started.json`, synced to disk before the agent starts. From then on, a run
@@ -89,6 +91,18 @@ impl RunDir {
             return Some(remote.pointer("/job/id")?.as_str()?.to_owned());
         }
         Some(self.read_started().ok().flatten()?.supervisor_pid.to_string())
+    }
+
+    /// What the agent was told; empty if it takes no prompt.
+    pub(crate) fn read_prompt(&self) -> String {
+        files::read(&self.prompt())
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    }
+
+    /// The skills that were chosen, once they are.
+    pub(crate) fn read_selected_skills(&self) -> Option<Selection> {
+        read(&self.selected_skills()).ok().flatten()
     }
 
     /// When the waiters of the run were last sent away.

@@ -58,6 +58,11 @@ impl RunDir {
         files::write(path, &pretty(state)?, Durability::Synced)
     }
 
+    /// Writes a record of what was decided before the run.
+    pub(crate) fn write_record(&self, path: &Path, record: &impl Serialize) -> io::Result<()> {
+        files::write(path, &pretty(record)?, Durability::Whole)
+    }
+
     pub(crate) fn write_progress(&self, progress: &Progress) -> io::Result<()> {
         files::write(&self.progress(), &pretty(progress)?, Durability::Whole)
     }

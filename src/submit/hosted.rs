@@ -9,7 +9,7 @@ use crate::environments::Environments;
 use crate::git::{self, Installed, TreeBefore};
 use crate::host::{clock, files, ids};
 use crate::model::{AgentName, WorkKind};
-use crate::submit::resolve::StartRequest;
+use crate::submit::start_request::StartRequest;
 use crate::text::plain;
 
 const MOST_ATTEMPTS: u32 = 4;

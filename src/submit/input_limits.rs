@@ -4,7 +4,7 @@ use crate::context::TaskError;
 use crate::model::{AgentName, RunId, TaskId, ThreadId, WorkKind};
 
 use crate::submit::caller::Caller;
-use crate::submit::resolve::{Isolation, StartRequest};
+use crate::submit::start_request::{Isolation, StartRequest};
 use crate::text::plain;
 
 const LONGEST_TASK: usize = 1 << 20;
@@ -31,6 +31,8 @@ pub(crate) fn check(ask: &StartRequest, agent: AgentName) -> Result<(), TaskErro
     given().try_for_each(|(name, value)| check_plain(name, value))?;
     check_list("config_overrides", ask.config_overrides.iter().map(String::len))?;
     check_list("env_from", ask.env_from.iter().map(String::len))?;
+    check_list("skills", ask.skills.iter().map(String::len))?;
+    ask.check_skills()?;
     check_list("add_dirs", ask.add_dirs.iter().map(|dir| dir.as_os_str().len()))?;
     match &ask.output_schema {
         Some(schema) => check_length("output_schema", schema.to_string().len(), LARGEST_SCHEMA),
@@ -114,6 +116,9 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
     }
     if let Some(field) = ask.autopilot.as_ref().and_then(|_| unsupported_by_autopilot(ask)) {
         return Err(TaskError::Unsupported { agent, field });
+    }
+    if !ask.skills.is_empty() && !abilities.reads_skills && ask.autopilot.is_none() {
+        return Err(TaskError::Unsupported { agent, field: "skills" });
     }
     if ask.autopilot.is_some() || abilities.takes_prompt() && !hosted {
         return Ok(());

@@ -12,12 +12,14 @@ mod protected_paths;
 mod resolve;
 mod resume;
 mod start;
+mod start_request;
 mod write_bounds;
 
 pub(crate) use autopilot::AutopilotRequest;
 pub(crate) use caller::{Caller, Ceiling, Client};
 pub(crate) use check_apply::check_apply;
 pub(crate) use program::codex_program;
-pub(crate) use resolve::{Isolation, ParentTask, RequestedLimits, StartRequest};
 pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};
+pub(crate) use start_request::{Isolation, ParentTask, RequestedLimits, StartRequest};
+pub(crate) use write_bounds::directory;

@@ -7,7 +7,8 @@ use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::host::{Env, paths};
 use crate::model::{AgentName, Plan};
-use crate::submit::resolve::{SandboxedBy, StartRequest};
+use crate::submit::resolve::SandboxedBy;
+use crate::submit::start_request::StartRequest;
 
 /// Finds the program now, because whoever starts it later may have another `PATH`.
 pub(super) fn find_program(

@@ -5,109 +5,21 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::agents::{self, TaskText};
 use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::schema_check;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{
-    AgentName, EarlierResult, Limits, Request, Resumed, RunId, Sandbox, TaskId, WorkKind, Worktree,
-};
+use crate::model::{AgentName, Limits, Request, RunId, Sandbox, SkillsRequest, TaskId, WorkKind, Worktree};
 use crate::reading::{enclosing_runs, find};
-use crate::submit::autopilot::AutopilotRequest;
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
 use crate::submit::program::find_program;
+use crate::submit::start_request::{Isolation, RequestedLimits, StartRequest};
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
-use crate::worktrees::{self, BranchPoint};
-
-/// What a caller asks for. Absent fields take the configuration's defaults.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct StartRequest {
-    pub(crate) agent: Option<AgentName>,
-    pub(crate) task: String,
-    pub(crate) role: Option<String>,
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) sandbox: Option<Sandbox>,
-    pub(crate) network: bool,
-    pub(crate) skip_git_repo_check: bool,
-    pub(crate) add_dirs: Vec<PathBuf>,
-    pub(crate) model: Option<String>,
-    pub(crate) reasoning_effort: Option<String>,
-    pub(crate) config_overrides: Vec<String>,
-    pub(crate) output_schema: Option<Value>,
-    #[serde(rename = "timeout")]
-    pub(crate) limits: RequestedLimits,
-    pub(crate) alias: Option<String>,
-    pub(crate) idempotency_key: Option<String>,
-    pub(crate) env_from: Vec<String>,
-    #[serde(skip)]
-    pub(crate) resume: Option<Resumed>,
-    /// Where a service runs it: the id or the label of an environment.
-    pub(crate) env_id: Option<String>,
-    /// How often a service tries it.
-    pub(crate) attempts: Option<u32>,
-    /// The branch that a service checks out.
-    pub(crate) branch: Option<String>,
-    /// Whether a service gets the uncommitted changes of `cwd`.
-    pub(crate) starting_diff: bool,
-    #[serde(rename = "isolation")]
-    pub(crate) isolation: Isolation,
-    /// For a worktree: a branch other than the usual one.
-    #[serde(skip)]
-    pub(crate) branch_point: Option<BranchPoint>,
-    /// The worktree of the task that is resumed.
-    #[serde(skip)]
-    pub(crate) worktree: Option<Worktree>,
-    /// A reference to the task that must complete first.
-    pub(crate) after: Option<String>,
-    /// Set if a coordinator starts this task as one of its jobs.
-    #[serde(skip)]
-    pub(crate) job_of: Option<ParentTask>,
-    /// For a job: what the jobs reported that it comes after.
-    #[serde(skip)]
-    pub(crate) earlier: Vec<EarlierResult>,
-    /// Plans the task and runs its jobs, instead of running it.
-    #[serde(skip)]
-    pub(crate) autopilot: Option<AutopilotRequest>,
-    #[serde(skip)]
-    pub(crate) caller: Caller,
-    /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
-    pub(crate) dedupe: Option<bool>,
-}
-
-/// Where a run works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Isolation {
-    /// In the directory itself.
-    #[default]
-    None,
-    /// In a worktree of its own.
-    Worktree,
-}
-
-/// The coordinator that starts a job, and the runs around it.
-#[derive(Debug, Clone)]
-pub(crate) struct ParentTask {
-    pub(crate) task_id: TaskId,
-    pub(crate) within: Vec<RunId>,
-}
-
-/// Limits in seconds, as the caller gave them.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct RequestedLimits {
-    pub(crate) idle_s: Option<f64>,
-    pub(crate) hard_s: Option<f64>,
-    pub(crate) command_s: Option<f64>,
-}
+use crate::worktrees;
 
 /// Resolves `ask` into a request and the environment values that go with it.
 pub(crate) fn resolve(
@@ -169,6 +81,12 @@ pub(crate) fn resolve(
         None => (cwd, git_root),
     };
     let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
+    // An agent without skills has nothing to choose from.
+    let skills = if agent.abilities().reads_skills || ask.autopilot.is_some() {
+        ask.skills()
+    } else {
+        SkillsRequest::default()
+    };
     let request = Request {
         version: Request::VERSION,
         task_id,
@@ -187,6 +105,7 @@ pub(crate) fn resolve(
         after: after.map(|row| row.id),
         worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
+        skills,
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),

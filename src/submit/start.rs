@@ -14,7 +14,8 @@ use crate::reading::look_up;
 use crate::registry::{Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
 use crate::submit::caller::Caller;
-use crate::submit::resolve::{StartRequest, resolve};
+use crate::submit::resolve::resolve;
+use crate::submit::start_request::StartRequest;
 
 /// With less free space, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;

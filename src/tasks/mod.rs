@@ -12,6 +12,7 @@ mod pin;
 mod queue_watcher;
 mod rebuild;
 mod results;
+pub(crate) mod skills;
 mod status;
 mod supervise;
 mod view_task;

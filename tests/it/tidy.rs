@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 30] = [
+const LAYERS: [&str; 31] = [
     "model",
     "redact",
     "text",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 30] = [
     "terminals",
     "setup",
     "agents",
+    "skills",
     "prompts",
     "progress",
     "inspect",

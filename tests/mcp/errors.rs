@@ -139,17 +139,10 @@ fn what_is_not_enforced_yet_is_named_as_it_was_given() {
     let env = TestEnv::new();
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let options = json!({ "agent": "replay", "dedupe": false });
-    for (given, fields) in [
-        (json!({ "skills_mode": "auto" }), vec!["skills_mode"]),
-        (json!({ "max_skills": 6 }), vec!["max_skills"]),
-        (json!({ "includeRepoSkills": true }), vec!["include_repo_skills"]),
-        (json!({ "skills": ["review"], "skills_mode": "explicit" }), vec!["skills_mode", "skills"]),
-        (json!({ "skills": ["review"], "skills_mode": "none" }), vec!["skills"]),
-        (
-            json!({ "options": { "agent": "replay", "isolation": "worktree", "max_tokens_total": 9 } }),
-            vec!["isolation", "max_tokens_total"],
-        ),
-    ] {
+    for (given, fields) in [(
+        json!({ "options": { "agent": "replay", "isolation": "worktree", "max_tokens_total": 9 } }),
+        vec!["isolation", "max_tokens_total"],
+    )] {
         let mut ask = json!({ "task": "quick --instant", "options": options });
         ask.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
         for tool in ["delegate_run", "_codex_local_run"] {
@@ -160,15 +153,47 @@ fn what_is_not_enforced_yet_is_named_as_it_was_given() {
             assert_eq!(told["details"]["fields"], json!(fields), "{told}");
         }
     }
-    for nothing in [
-        json!({ "skills": [] }),
-        json!({ "skills_mode": "none", "max_skills": 6, "include_repo_skills": true }),
-        json!({ "skills_mode": "explicit", "skills": [] }),
-        json!({ "max_skills": 0, "include_repo_skills": false, "include_global_skills": false }),
-    ] {
-        let mut ask = json!({ "task": "quick --instant", "options": options });
-        ask.as_object_mut().unwrap().extend(nothing.as_object().unwrap().clone());
-        client.call("delegate_run", ask).unwrap();
+}
+
+#[test]
+fn skills_are_refused_only_where_they_would_be_ignored() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let mut ask = |tool: &str, given: Value| {
+        let mut ask = json!({ "task": "quick --instant", "options": { "agent": "replay", "dedupe": false } });
+        ask.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+        client.result("tools/call", json!({ "name": tool, "arguments": ask }))
+    };
+    for tool in ["delegate_run", "_codex_local_run"] {
+        for (given, code, hint) in [
+            (json!({ "skills": ["review"] }), "UNSUPPORTED", "leave out `skills`"),
+            (json!({ "skills": ["review"], "skills_mode": "explicit" }), "UNSUPPORTED", "leave out `skills`"),
+            (
+                json!({ "skills": ["review"], "skills_mode": "auto" }),
+                "VALIDATION",
+                "set `skills_mode` to `explicit`",
+            ),
+            (
+                json!({ "skills": ["review"], "skills_mode": "none" }),
+                "VALIDATION",
+                "set `skills_mode` to `explicit`",
+            ),
+            (json!({ "max_skills": 101 }), "VALIDATION", ""),
+        ] {
+            let told = &ask(tool, given)["structuredContent"]["error"];
+            assert_eq!(told["code"], code, "{told}");
+            assert!(told["hint"].as_str().unwrap_or_default().contains(hint), "{told}");
+        }
+        // The defaults, and what asks for nothing.
+        for given in [
+            json!({ "skills_mode": "auto", "max_skills": 6, "includeRepoSkills": true, "include_global_skills": true }),
+            json!({ "skills_mode": "explicit", "skills": [] }),
+            json!({ "skills_mode": "none" }),
+            json!({ "max_skills": 0, "include_repo_skills": false }),
+        ] {
+            let reply = ask(tool, given);
+            assert_ne!(reply["isError"], true, "{reply}");
+        }
     }
 }
 

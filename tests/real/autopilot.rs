@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::env::{Output, TestEnv, document, text};
+use crate::env::{Output, TestEnv, document, text, until};
 use crate::model::task;
+use crate::processes;
 
 fn job(id: &str, after: &[&str], task: &str) -> Value {
     json!({
@@ -190,4 +192,99 @@ fn branches_that_conflict_are_told_with_their_files() {
     let merged = format!("delegator/{}/a", text(&report, "task_id"));
     assert_eq!(document(&report, "result.json")["worktree"]["branch"], json!(merged));
     assert_eq!(env.git(&["show", &format!("{branch}:same.txt")]), "two\n");
+}
+
+/// What a person reads, without what differs from run to run.
+fn told(env: &TestEnv, flags: &[&str], jobs: &[Value]) -> String {
+    let plan = json!({ "should_delegate": true, "reason": "two things to look at", "jobs": jobs });
+    let planner = task("answer", &json!({ "value": plan }));
+    let given = ["autopilot", "--planner", "agent", "--env", "FAKE_KEY"];
+    let text = env.delegator(&[&given, flags, &[&planner]].concat()).stdout;
+    let text = text.replace(env.root().to_str().expect("a path of text"), "ROOT");
+    let changing = [
+        ("T-local-[0-9a-z]{12}", "TASK"),
+        ("[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{9}_[0-9a-f]{12}", "RUN"),
+        ("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "THREAD"),
+        (r"\([0-9.]+ m?s\)", "(SOME TIME)"),
+    ];
+    changing.iter().fold(text, |text, (pattern, name)| {
+        Regex::new(pattern).expect("a pattern").replace_all(&text, *name).into_owned()
+    })
+}
+
+#[test]
+fn the_text_of_a_finished_autopilot() {
+    let mut long = answer("I looked at A.");
+    long["deliverables"] =
+        (1..=7).map(|n| json!({ "path": format!("part {n}.md"), "description": "a part" })).collect();
+    let jobs = [
+        job("a", &[], &task("answer", &json!({ "value": long }))),
+        job("b", &["a"], &task("answer", &json!({ "value": answer("I checked it.") }))),
+    ];
+    insta::assert_snapshot!(told(&TestEnv::new(), &[], &jobs));
+}
+
+#[test]
+fn the_text_of_a_failed_autopilot() {
+    let refused = json!({ "code": 400, "body": { "error": { "message": "no such model", "type": "x" } } });
+    let jobs = [job("a", &[], &task("status", &refused)), job("b", &["a"], &task("plain", &json!({})))];
+    insta::assert_snapshot!(told(&TestEnv::new(), &[], &jobs));
+}
+
+#[test]
+fn the_text_of_a_running_autopilot() {
+    let env = TestEnv::new();
+    let jobs = [job("a", &[], &task("hang", &json!({}))), job("b", &["a"], &task("plain", &json!({})))];
+    insta::assert_snapshot!(told(&env, &["--timeout", "4", "--alias", "it"], &jobs));
+    let status = env.delegator(&["status", "it"]).stdout;
+    assert!(status.contains("[x] plan (T-local-") && status.contains("[ ] b: waiting, after a"), "{status}");
+    // The whole tree ends with its plan.
+    env.delegator(&["cancel", "it", "--json"]).ended(0);
+    let ended = env.delegator(&["wait", "it", "--json"]).ended(5);
+    assert_eq!(subrun(&ended["data"], "a")["status"], "cancelled");
+}
+
+/// One slot, and four coordinators that wait for it.
+#[test]
+fn four_autopilots_share_one_slot() {
+    let env = TestEnv::new();
+    env.write("config/delegator/config.toml", "env_allow = [\"FAKE_KEY\"]\nmax_concurrent = 1\n");
+    let script = task("answer", &json!({ "value": answer("Done.") }));
+    let started: Vec<String> = (0..4)
+        .map(|_| {
+            let given = ["autopilot", "--max-agents", "2", "--env", "FAKE_KEY", "--detach", "--json"];
+            text(&env.delegator(&[&given[..], &[&script]].concat()).ended(0), "task_id").to_owned()
+        })
+        .collect();
+    let ids: Vec<&str> = started.iter().map(String::as_str).collect();
+    env.delegator(&[&["wait"], ids.as_slice()].concat());
+    for id in ids {
+        let results = env.results(&json!({ "task_id": id }));
+        assert_eq!((&results["state"], &results["summary"]), (&json!("completed"), &results["summary"]));
+        assert!(text(&results, "summary").starts_with("2 of 2 jobs completed"), "{results:#}");
+    }
+}
+
+/// Its successor goes on from the plan, and no job runs twice.
+#[test]
+fn an_autopilot_goes_on_after_its_coordinator_was_killed() {
+    let env = TestEnv::new();
+    let jobs = [job("a", &[], &slow("I looked at A.")), job("b", &["a"], &slow("I looked again."))];
+    let plan = json!({ "should_delegate": true, "reason": "two steps", "jobs": jobs });
+    let planner = task("answer", &json!({ "value": plan }));
+    let given = ["autopilot", "--planner", "agent", "--env", "FAKE_KEY", "--detach", "--json", &planner];
+    let started = env.delegator(&given).ended(0);
+    let waits_for_a = || {
+        let plan = fs::read_to_string(format!("{}/plan.json", text(&started, "run_dir"))).ok()?;
+        let plan: Value = serde_json::from_str(&plan).ok()?;
+        (plan["jobs"][1]["status"] == "submitted").then_some(())
+    };
+    until("job `a`", waits_for_a);
+    let supervisor = document(&started, "started.json")["supervisor_pid"].as_u64().expect("a process");
+    processes::kill(u32::try_from(supervisor).expect("a process id"));
+    let ended = env.delegator(&["wait", text(&started, "task_id"), "--json"]).ended(0);
+    assert!(text(&ended["data"], "summary").starts_with("2 of 2 jobs completed"), "{ended:#}");
+    let runs = fs::read_dir(env.path("state/runs")).expect("runs").count();
+    assert_eq!(runs, 4, "the plan, its planner and two jobs");
+    assert_eq!(document(&started, "result.json")["attempt"], 2);
 }

@@ -22,3 +22,4 @@ mod model;
 mod processes;
 mod progress;
 mod resume;
+mod skills;

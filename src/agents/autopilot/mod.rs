@@ -15,4 +15,5 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: codex::ENVIRONMENT,
     edits: Edits::Unreported,
     keeps_rollouts: false,
+    reads_skills: false,
 };

@@ -21,7 +21,7 @@ pub(crate) fn answer_schema() -> Value {
         "additionalProperties": false,
         "required": KEYS,
         "properties": {
-            "summary": { "type": "string", "description": "What was done and with what result, in a few sentences" },
+            "summary": { "type": "string", "description": "The answer to the task, as long as it deserves: Markdown, the result first" },
             "deliverables": {
                 "type": "array",
                 "description": "Files made or changed that matter to the reader",

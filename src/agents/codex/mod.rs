@@ -48,6 +48,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: ENVIRONMENT,
     edits: Edits::Reported,
     keeps_rollouts: true,
+    reads_skills: true,
 };
 
 impl Agent for Codex {

@@ -29,6 +29,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: &["CODEX_HOME"],
     edits: Edits::Unreported,
     keeps_rollouts: false,
+    reads_skills: false,
 };
 
 pub(crate) struct CodexCloud;

@@ -43,6 +43,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: &[],
     edits: Edits::Unreported,
     keeps_rollouts: false,
+    reads_skills: false,
 };
 
 impl Agent for Command {

@@ -36,6 +36,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     environment: &[],
     edits: Edits::Replayed,
     keeps_rollouts: false,
+    reads_skills: false,
 };
 
 impl Agent for Replay {

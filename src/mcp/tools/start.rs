@@ -10,7 +10,7 @@ use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, failure, parsed, refused};
 use crate::mcp::tools::field::{self, Field, Kind};
-use crate::model::{AgentName, Sandbox, Timestamp};
+use crate::model::{AgentName, Sandbox, SkillsMode, Timestamp};
 use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
 use crate::reply::{Facts, Report};
@@ -57,14 +57,26 @@ pub(crate) const BRANCH: Field =
     Field::new("branch", Kind::Text, "Branch that the cloud starts from. Default: the current one.");
 pub(crate) const STARTING_DIFF: Field =
     Field::new("starting_diff", Kind::Flag, "Send uncommitted changes along. Default: false.");
-// Not available yet: accepted only if they ask for nothing.
-pub(crate) const SKILLS_MODE: Field =
-    Field::new("skills_mode", Kind::Choice(&["auto", "explicit", "none"]), "").hidden();
-pub(crate) const SKILLS: Field = Field::new("skills", Kind::Texts, "").hidden();
-pub(crate) const MAX_SKILLS: Field =
-    Field::new("max_skills", Kind::Integer { least: 0, most: 100 }, "").hidden();
-pub(crate) const REPO_SKILLS: Field = Field::new("include_repo_skills", Kind::Flag, "").hidden();
-pub(crate) const GLOBAL_SKILLS: Field = Field::new("include_global_skills", Kind::Flag, "").hidden();
+pub(crate) const SKILLS_MODE: Field = Field::new(
+    "skills_mode",
+    Kind::Choice(&SkillsMode::NAMES),
+    "How skills are chosen: by relevance to the task (auto), by name (explicit) or none. Default: auto.",
+)
+.hidden();
+pub(crate) const SKILLS: Field =
+    Field::new("skills", Kind::Texts, "Names of the skills to use instead of those that fit best.").hidden();
+pub(crate) const MAX_SKILLS: Field = Field::new(
+    "max_skills",
+    Kind::Integer { least: 0, most: 100 },
+    "The most skills to choose automatically. Default: 6.",
+)
+.hidden();
+pub(crate) const REPO_SKILLS: Field =
+    Field::new("include_repo_skills", Kind::Flag, "Consider the skills of the repository. Default: true.")
+        .hidden();
+pub(crate) const GLOBAL_SKILLS: Field =
+    Field::new("include_global_skills", Kind::Flag, "Consider the user's own skills. Default: true.")
+        .hidden();
 
 const TIMEOUT: &[Field] = &[
     Field::new("idle_s", Kind::Number, "Seconds without output before the run is stopped. Default: 900."),
@@ -278,30 +290,7 @@ impl Start {
 /// The fields that ask for what is not supported yet. They are refused rather than ignored.
 fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
     let others = [("max_tokens_total", read.contains_key("max_tokens_total"))];
-    let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
-    skills_asked_for(read).into_iter().chain(others).collect()
-}
-
-/// The fields that ask for skills. Choosing among no skills asks for nothing.
-fn skills_asked_for(read: &Map<String, Value>) -> Vec<&'static str> {
-    let mode = read.get(SKILLS_MODE.name).and_then(Value::as_str);
-    let is_on = |field: &Field| read.get(field.name) == Some(&Value::Bool(true));
-    let listed = read.get(SKILLS.name).and_then(Value::as_array).is_some_and(|names| !names.is_empty());
-    let several = read.get(MAX_SKILLS.name).and_then(Value::as_i64).is_some_and(|most| most > 0);
-    let (repo, global) = (is_on(&REPO_SKILLS), is_on(&GLOBAL_SKILLS));
-    let asks = match mode {
-        Some("none" | "explicit") => listed,
-        Some(_) => true,
-        None => listed || several || repo || global,
-    };
-    let given = [
-        (SKILLS_MODE.name, mode.is_some_and(|mode| mode != "none")),
-        (SKILLS.name, listed),
-        (MAX_SKILLS.name, several),
-        (REPO_SKILLS.name, repo),
-        (GLOBAL_SKILLS.name, global),
-    ];
-    given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
+    others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field).collect()
 }
 
 /// The report of a task that was just accepted, with what only its caller needs.
