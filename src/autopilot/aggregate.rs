@@ -6,13 +6,17 @@ use crate::model::{Answer, PlanRecord};
 ///
 /// `answers` belong to the jobs of `plan`, in order; `None` for one without a result.
 pub(super) fn aggregate(plan: &PlanRecord, answers: &[Option<Answer>]) -> Answer {
+    let mut reports = String::new();
     let mut all = Answer { summary: headline(plan), ..Answer::default() };
     let planned = plan.jobs.iter().zip(answers).skip(usize::from(plan.planner().is_some()));
     for (record, answer) in planned.filter_map(|(record, answer)| Some((record, answer.as_ref()?))) {
-        all.summary.push_str(&format!("\n{}: {}", record.job.id, answer.summary.trim()));
+        reports.push_str(&format!("\n{}: {}", record.job.id, answer.summary.trim()));
         extend(&mut all.deliverables, &answer.deliverables);
         extend(&mut all.open_questions, &answer.open_questions);
         extend(&mut all.next_actions, &answer.next_actions);
+    }
+    if !reports.is_empty() {
+        all.summary = format!("{}.{reports}", all.summary);
     }
     all
 }
@@ -54,7 +58,7 @@ mod tests {
             &plan(&["a=ok", "b=ok", "c<b=skip"]),
             &[answer("Looked. ", "merge"), answer("Done.", "release"), None],
         );
-        assert_eq!(told.summary, "2 of 3 jobs completed; `c` skipped\na: Looked.\nb: Done.");
+        assert_eq!(told.summary, "2 of 3 jobs completed; `c` skipped.\na: Looked.\nb: Done.");
         assert_eq!((told.deliverables.len(), told.open_questions.len()), (1, 1));
         assert_eq!(told.next_actions, ["merge", "release"]);
     }

@@ -16,7 +16,7 @@ pub(crate) struct Tree {
     pub(crate) decision: Option<Decision>,
     /// The planner's job first, if an agent makes the plan.
     pub(crate) subruns: Vec<Subrun>,
-    has_planner: bool,
+    pub(crate) has_planner: bool,
 }
 
 /// A job of a plan, with what its run has come to.

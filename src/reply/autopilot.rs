@@ -163,7 +163,15 @@ impl JobReply {
 impl SubrunReply {
     /// The jobs of a coordinator's task; none for other tasks.
     pub(super) fn all(results: &Results) -> Vec<Self> {
-        results.tree.iter().flat_map(|tree| &tree.subruns).map(Self::of).collect()
+        let Some(tree) = &results.tree else { return Vec::new() };
+        let mut all: Vec<Self> = tree.subruns.iter().map(Self::of).collect();
+        // The planner's answer has the prompts of all jobs.
+        if let (Some(planner), Some(decision)) =
+            (all.first_mut().filter(|_| tree.has_planner), &tree.decision)
+        {
+            planner.summary = plain::text(&decision.reason);
+        }
+        all
     }
 
     fn of(subrun: &Subrun) -> Self {

@@ -318,7 +318,7 @@ fn worth_opening(results: &Results, state: State) -> Vec<Pointer> {
     let complained =
         |file: &&Artifact| wrong || results.view.row.agent.abilities().is_command_line() && file.bytes > 0;
     let names = [
-        file("last_message.json").or_else(|| file("stdout.log")),
+        ["last_message.json", "stdout.log", "autopilot_aggregate.json"].into_iter().find_map(file),
         file("transcript.log"),
         file("stderr.log").filter(complained),
         file("result.json").filter(|_| wrong),
