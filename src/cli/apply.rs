@@ -4,12 +4,16 @@ use clap::Args;
 
 use crate::cli::invocation::Call;
 use crate::cli::print;
+use crate::config::TextLimits;
 use crate::failure::{Exit, Failure, Voice};
 use crate::reply::{Application, ApplyStep, Diff, Discard as Discarded, RegistryMeta};
 use crate::submit::Caller;
 use crate::tasks;
 use crate::text::plain;
 use crate::worktrees::Mode;
+
+/// How many files a text lists.
+const MOST_LISTED: usize = 50;
 
 #[derive(Debug, Args)]
 pub(super) struct Apply {
@@ -36,7 +40,9 @@ impl Apply {
         };
         let data = Application::of(done, step);
         let exit = if data.conflicts.is_empty() { Exit::Done } else { Exit::RunFailed };
-        call.answer(RegistryMeta::default(), data, |data| data.text(Voice::Shell, call.tool, &[]))?;
+        call.answer(RegistryMeta::default(), data, |data| {
+            data.text(Voice::Shell, call.tool, &[], TextLimits { items: MOST_LISTED, line: usize::MAX })
+        })?;
         Ok(exit)
     }
 }

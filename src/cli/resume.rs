@@ -15,6 +15,7 @@ use crate::submit::{self, ResumeRequest};
     mut_arg("agent", as_before),
     mut_arg("sandbox", as_before),
     mut_arg("network", as_before),
+    mut_arg("worktree", as_before),
     mut_arg("model", as_before),
     mut_arg("effort", as_before),
     mut_arg("add_dir", as_before),

@@ -37,7 +37,7 @@ pub(super) struct TaskArgs {
     /// Work in a git worktree on a branch of its own; `delegator apply` brings the changes back
     #[arg(long)]
     worktree: bool,
-    /// Start when this task has completed; if it ends otherwise, cancel this one
+    /// Start when this task has completed, and never if it ends otherwise
     #[arg(long, value_name = "ID")]
     after: Option<String>,
     /// Let the agent's commands use the network

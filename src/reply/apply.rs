@@ -6,15 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::config::TextLimits;
 use crate::failure::Voice;
 use crate::model::TaskId;
 use crate::reply::next_steps::{NextCall, next_line};
-use crate::reply::report_text::count;
+use crate::reply::report_text::{count, list_any};
 use crate::tasks::{AppliedChanges, Discarded};
 use crate::text::plain;
-
-/// How many files a text lists.
-const MOST_LISTED: usize = 50;
 
 /// What was done with the changes of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,33 +105,28 @@ impl Application {
     }
 
     pub(crate) fn next(&self) -> Vec<NextCall> {
-        let call = |arguments, why| vec![NextCall::new("delegate_apply", arguments, why)];
-        match (self.dry_run, self.conflicts.is_empty(), self.files.is_empty()) {
-            (true, true, false) => call(json!({ "task_id": self.task_id }), "applies it"),
-            _ => Vec::new(),
-        }
+        let (tool, why) = match (self.dry_run, self.conflicts.is_empty(), self.files.is_empty()) {
+            (true, true, false) => ("delegate_apply", "applies it"),
+            _ => ("delegate_results", "shows what it did"),
+        };
+        vec![NextCall::new(tool, json!({ "task_id": self.task_id }), why)]
     }
 
     /// For people, and with the head of a tool's reply for models.
-    pub(crate) fn text(&self, voice: Voice, tool: &str, next: &[NextCall]) -> String {
+    pub(crate) fn text(&self, voice: Voice, tool: &str, next: &[NextCall], cuts: TextLimits) -> String {
         let mut text = match voice {
             Voice::Shell => format!("{}: {}\n", self.task_id, self.message),
             Voice::Tools => format!("{tool}\ntask_id: {}\nmessage: {}\n", self.task_id, self.message),
         };
+        text.extend(self.branch.iter().map(|branch| format!("branch: {branch}\n")));
         text += &format!("repository: {}\n", plain::line(&self.repository.to_string_lossy(), usize::MAX));
-        for file in self.files.iter().take(MOST_LISTED) {
-            text += &format!("- {} {}\n", file.change, file.path);
-        }
-        if self.files.len() > MOST_LISTED {
-            text += &format!("- and {} more\n", self.files.len() - MOST_LISTED);
-        }
-        for Conflict { path, reason } in self.conflicts.iter().take(MOST_LISTED) {
-            text += &format!("- conflict in {path}: {reason}\n");
-        }
-        if let (false, Some(branch)) = (self.conflicts.is_empty(), &self.branch) {
-            text += &format!("the changes are on the branch {branch}: merge it by hand, with git\n");
-        }
-        text.extend(self.warnings.iter().map(|warning| format!("warning: {warning}\n")));
+        let files: Vec<String> =
+            self.files.iter().map(|file| format!("{} {}", file.change, file.path)).collect();
+        list_any(&mut text, "files", &files, cuts);
+        let conflicts: Vec<String> =
+            self.conflicts.iter().map(|conflict| format!("{}: {}", conflict.path, conflict.reason)).collect();
+        list_any(&mut text, "conflicts", &conflicts, cuts);
+        list_any(&mut text, "warnings", &self.warnings, cuts);
         text.extend(self.undo.iter().map(|undo| format!("undo: {undo}\n")));
         match voice {
             Voice::Shell => text,

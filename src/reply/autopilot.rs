@@ -12,6 +12,7 @@ use crate::reply::agent_answer::Deliverable;
 use crate::reply::next_steps::{Next, NextCall};
 use crate::reply::progress::Progress;
 use crate::reply::report::{Pointer, Report, Timing};
+use crate::reply::worktree_seen::WorktreeSeen;
 use crate::text::plain;
 
 /// What an autopilot task decided, planned and did.
@@ -31,6 +32,9 @@ pub(crate) struct AutopilotReport {
     pub(crate) jobs: Vec<SubrunReply>,
     /// Null until the task has ended.
     pub(crate) aggregate: Option<Aggregate>,
+    /// The branch with the work of all jobs; absent until the task has ended, and if no job worked on a branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) worktree: Option<WorktreeSeen>,
     /// At most four files of the run directory that are worth opening.
     pub(crate) artifacts: Vec<Pointer>,
     pub(crate) warnings: Vec<String>,
@@ -132,6 +136,7 @@ impl AutopilotReport {
             plan: PlanReply { jobs: planned.iter().map(|subrun| JobReply::of(&subrun.job)).collect() },
             jobs: SubrunReply::all(results),
             aggregate: is_over.then_some(Aggregate { summary, deliverables, open_questions, next_actions }),
+            worktree: report.worktree,
             artifacts: report.artifacts,
             warnings: report.warnings,
             error: report.error,

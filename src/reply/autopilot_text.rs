@@ -8,7 +8,7 @@ use crate::model::{SkillsMode, ThinkingLevel};
 use crate::reply::agent_answer::Deliverable;
 use crate::reply::autopilot::{Aggregate, AutopilotReport, JobReply, SubrunReply};
 use crate::reply::next_steps::next_line;
-use crate::reply::report_text::{BY_AGENT, duration, list, list_any};
+use crate::reply::report_text::{BY_AGENT, branch, duration, list, list_any};
 use crate::text::plain;
 
 /// The whole text, ending in a newline.
@@ -39,6 +39,7 @@ pub(crate) fn autopilot(tool: &str, report: &AutopilotReport, cuts: TextLimits) 
     section(&mut text, "Autopilot plan", report.plan.jobs.iter().map(JobReply::line));
     subruns(&mut text, &report.jobs, cuts);
     aggregate(&mut text, report.aggregate.as_ref(), cuts);
+    branch(&mut text, report.worktree.as_ref());
     let pointers = report.artifacts.iter().map(|one| format!("- {}: {}", one.name, one.path.display()));
     let pointers: Vec<String> = pointers.collect();
     if !pointers.is_empty() {

@@ -18,6 +18,7 @@ use crate::reply::file_operations::FileOperations;
 use crate::reply::task_facts::{Facts, Trouble};
 use crate::reply::test_results::TestsSeen;
 use crate::reply::token_usage::Tokens;
+use crate::reply::worktree_seen::WorktreeSeen;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Metadata {
@@ -35,6 +36,9 @@ pub(crate) struct Metadata {
     /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_task_id: Option<String>,
+    /// The worktree of the run; present if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worktree: Option<WorktreeSeen>,
     /// Present once the agent has reported its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_info: Option<Thread>,
@@ -111,6 +115,7 @@ impl Metadata {
             commands: CommandsSeen::of(&results.view),
             test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             parent_task_id: results.view.row.parent_task_id.clone(),
+            worktree: WorktreeSeen::of(&results.view, voice),
             thread_info: facts.thread_id.clone().map(|thread| Thread {
                 thread_id: thread,
                 cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate).map(rounded),

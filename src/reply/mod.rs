@@ -45,6 +45,7 @@ mod test_results;
 mod text_layout;
 mod token_usage;
 mod wait_result;
+mod worktree_seen;
 
 pub(crate) use crate::reply::apply::{Application, ApplyStep, Diff, Discard};
 pub(crate) use crate::reply::fit::budget::Budget;

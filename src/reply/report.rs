@@ -24,6 +24,7 @@ use crate::reply::result_set::Output;
 use crate::reply::task_facts::Facts;
 use crate::reply::test_results::TestsSeen;
 use crate::reply::token_usage::Tokens;
+use crate::reply::worktree_seen::WorktreeSeen;
 use crate::text::plain;
 
 const LONGEST_SKILL_DESCRIPTION: usize = 120;
@@ -77,6 +78,9 @@ pub(crate) struct Report {
     /// File changes; present once the run is finished.
     #[serde(rename = "file_operations", skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<FileOperations>,
+    /// The worktree of the run; present if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) worktree: Option<WorktreeSeen>,
     /// Command counts by outcome. Present once an agent's run is finished, if it ran commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commands: Option<CommandsSeen>,
@@ -240,6 +244,7 @@ impl Report {
             warnings: facts.warnings.clone(),
             eta: Eta::of(view, now),
             files: FileOperations::seen(view),
+            worktree: WorktreeSeen::of(view, voice),
             commands: CommandsSeen::of(&results.view),
             tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             jobs: SubrunReply::all(results),

@@ -13,6 +13,7 @@ use crate::reply::next_steps::next_line;
 use crate::reply::progress_text::SoFar;
 use crate::reply::report::{Advice, Report, Skill};
 use crate::reply::text_layout::{Page, Section};
+use crate::reply::worktree_seen::WorktreeSeen;
 use crate::text::plain;
 
 const LONGEST_TITLE: usize = 80;
@@ -67,6 +68,7 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     if let Some(files) = &report.files {
         changed(&mut text, files, cuts);
     }
+    branch(&mut text, report.worktree.as_ref());
     if let Some(commands) = &report.commands {
         let _ = writeln!(text, "commands: {}", commands.line());
     }
@@ -155,6 +157,15 @@ fn causes(text: &mut String, advice: &Advice, cuts: TextLimits) {
     list_any(text, "error_locations", &places, cuts);
     list_any(text, "refused", &cause.refused, cuts);
     list_any(text, "suggestions", &advice.suggestions, cuts);
+}
+
+/// The branch with the work, and what brings it into the checkout.
+pub(super) fn branch(text: &mut String, worktree: Option<&WorktreeSeen>) {
+    let Some(worktree) = worktree else { return };
+    let _ = writeln!(text, "branch: {}", worktree.branch);
+    if let Some(apply) = &worktree.apply {
+        let _ = writeln!(text, "apply: {apply}");
+    }
 }
 
 /// The changed files, and the changes of the checkout.
@@ -286,6 +297,7 @@ mod tests {
             run_dir: "/r".into(),
             subagent_thread_id: None,
             parent_task_id: None,
+            worktree: None,
             selected_skills: Vec::new(),
             summary: "Fixed \u{1b}[1mit\u{1b}[0m.\nTwice.".into(),
             deliverables: vec![Deliverable {

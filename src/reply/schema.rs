@@ -179,10 +179,13 @@ pub(crate) fn advertised_report() -> Map<String, Value> {
     advertised_beside_errors::<Report>()
 }
 
-/// The same for the report of an autopilot task, with all objects by their names only.
+/// The same for the report of an autopilot task, with all objects by their names only and without rare fields.
 pub(crate) fn advertised_autopilot() -> Map<String, Value> {
     let mut made = advertised_beside_errors::<AutopilotReport>();
     if let Some(Value::Object(properties)) = made.get_mut("properties") {
+        for rare in ["worktree", "progress", "deduplicated", "wait_exceeded", "notice"] {
+            properties.shift_remove(rare);
+        }
         properties.values_mut().for_each(|property| terse(property, TOLD_DEPTH));
     }
     made

@@ -13,6 +13,8 @@ pub(crate) struct RetainedRun {
     /// `None` while it is not finished.
     pub(crate) finished_at: Option<Timestamp>,
     pub(crate) pinned: bool,
+    /// Its worktree is there, with work that was neither applied nor discarded.
+    pub(crate) holds_work: bool,
     /// An MCP client started it and nobody has read its result.
     pub(crate) awaited: bool,
     pub(crate) files: u64,
@@ -34,10 +36,11 @@ pub(crate) struct Expired {
 }
 
 /// The runs to remove at a trusted time: those older than the policy's age, then the oldest until
-/// the rest fits. Never an unfinished or pinned run, and for its size none that a client awaits.
+/// the rest fits. Never an unfinished or pinned run, or one whose worktree is there, and for its size none that a client awaits.
 pub(crate) fn expired(runs: &[RetainedRun], policy: RetentionPolicy, now: Timestamp) -> Expired {
     let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
-    let mut free: Vec<_> = ends(runs, now).into_iter().filter(|(_, run)| !run.pinned).collect();
+    let mut free: Vec<_> =
+        ends(runs, now).into_iter().filter(|(_, run)| !run.pinned && !run.holds_work).collect();
     let is_old = |ended: Timestamp| ended.is_past(policy.age, now);
     free.sort_by_key(|(ended, _)| (!is_old(*ended), *ended));
     let (mut removed, mut awaited) = (Vec::new(), 0);
@@ -84,6 +87,7 @@ mod tests {
             created_at: second(0),
             finished_at: finished.map(second),
             pinned: false,
+            holds_work: false,
             awaited: false,
             files: 1,
             bytes,
@@ -109,6 +113,7 @@ mod tests {
     #[test]
     fn what_is_live_or_pinned_stays_whatever_its_size() {
         check(&[run(1, None, 9000), RetainedRun { pinned: true, ..run(2, Some(1), 9000) }], &[]);
+        check(&[RetainedRun { holds_work: true, ..run(1, Some(1), 9000) }], &[]);
     }
 
     #[test]

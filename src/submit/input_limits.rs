@@ -4,7 +4,8 @@ use crate::context::TaskError;
 use crate::model::{AgentName, RunId, TaskId, ThreadId, WorkKind};
 
 use crate::submit::caller::Caller;
-use crate::submit::start_request::{Isolation, StartRequest};
+use crate::submit::isolation::Isolation;
+use crate::submit::start_request::StartRequest;
 use crate::text::plain;
 
 const LONGEST_TASK: usize = 1 << 20;

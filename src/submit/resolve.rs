@@ -11,15 +11,15 @@ use crate::context::{Context, TaskError};
 use crate::execution::schema_check;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Request, RunId, Sandbox, SkillsRequest, TaskId, WorkKind, Worktree};
+use crate::model::{AgentName, Limits, Request, RunId, Sandbox, SkillsRequest, WorkKind};
 use crate::reading::{enclosing_runs, find};
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
+use crate::submit::isolation::RunGround;
 use crate::submit::program::find_program;
-use crate::submit::start_request::{Isolation, RequestedLimits, StartRequest};
+use crate::submit::start_request::{RequestedLimits, StartRequest};
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
-use crate::worktrees;
 
 /// Resolves `ask` into a request and the environment values that go with it.
 pub(crate) fn resolve(
@@ -72,14 +72,7 @@ pub(crate) fn resolve(
     };
     let work = agent.abilities().work;
     let task_id = if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? };
-    let worktree = worktree(context, &ask, hold, &task_id, git_root.as_deref().unwrap_or(&cwd))?;
-    let (cwd, git_root) = match &worktree {
-        Some(worktree) => {
-            let within = cwd.strip_prefix(&worktree.repository).unwrap_or(Path::new(""));
-            (worktree.path.join(within), Some(worktree.path.clone()))
-        }
-        None => (cwd, git_root),
-    };
+    let ground = RunGround::resolve(context, &ask, hold == SandboxedBy::Jail, &task_id, cwd, git_root)?;
     let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
     // An agent without skills has nothing to choose from.
     let skills = if agent.abilities().reads_skills || ask.autopilot.is_some() {
@@ -103,14 +96,14 @@ pub(crate) fn resolve(
         autopilot: ask.autopilot.map(|asked| Box::new(asked.resolve(context))),
         earlier: ask.earlier,
         after: after.map(|row| row.id),
-        worktree,
+        worktree: ground.worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
         skills,
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),
-        cwd,
-        git_root,
+        cwd: ground.cwd,
+        git_root: ground.git_root,
         sandbox,
         network: ask.network,
         skip_git_repo_check: ask.skip_git_repo_check,
@@ -135,27 +128,6 @@ pub(crate) fn resolve(
         user: env.text("USER").map_or_else(|| paths::own_uid().to_string(), str::to_owned),
     };
     Ok((request, environment))
-}
-
-/// The worktree that the run gets, if it asks for one.
-fn worktree(
-    context: &Context,
-    ask: &StartRequest,
-    hold: SandboxedBy,
-    task: &TaskId,
-    root: &Path,
-) -> Result<Option<Worktree>, TaskError> {
-    if ask.isolation == Isolation::None {
-        return Ok(None);
-    }
-    // A client's command is kept from our home, where worktrees are.
-    if hold == SandboxedBy::Jail {
-        return Err(TaskError::Unsupported { agent: AgentName::Command, field: "isolation" });
-    }
-    if let Some(worktree) = &ask.worktree {
-        return Ok(Some(worktree.clone()));
-    }
-    Ok(Some(worktrees::plan(&context.home, root, task, ask.branch_point.as_ref())?))
 }
 
 /// The runs that the task belongs to, if it may be started inside them.

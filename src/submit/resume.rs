@@ -11,8 +11,9 @@ use crate::model::{AgentName, Request, Resumed, Sandbox, State, TaskId, ThreadId
 use crate::reading::{View, look_up, view};
 use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
+use crate::submit::isolation::Isolation;
 use crate::submit::start::{Accepted, start};
-use crate::submit::start_request::{Isolation, StartRequest};
+use crate::submit::start_request::StartRequest;
 use crate::submit::write_bounds::{WriteBounds, real};
 
 /// The thread to continue, and what to change.

@@ -11,6 +11,7 @@ use crate::model::{
 };
 use crate::submit::autopilot::AutopilotRequest;
 use crate::submit::caller::Caller;
+use crate::submit::isolation::Isolation;
 use crate::worktrees::BranchPoint;
 
 /// What a caller asks for. Absent fields take the configuration's defaults.
@@ -72,17 +73,6 @@ pub(crate) struct StartRequest {
     pub(crate) caller: Caller,
     /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
     pub(crate) dedupe: Option<bool>,
-}
-
-/// Where a run works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Isolation {
-    /// In the directory itself.
-    #[default]
-    None,
-    /// In a worktree of its own.
-    Worktree,
 }
 
 /// The coordinator that starts a job, and the runs around it.

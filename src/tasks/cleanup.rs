@@ -1,6 +1,7 @@
 //! Removes what has been kept long enough, and restores rows that were lost.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -209,6 +210,8 @@ fn measured(
     own: impl Fn(&Row) -> bool,
 ) -> Result<Vec<RetainedRun>, RegistryError> {
     let (mut runs, mut last) = (Vec::new(), 0);
+    let worktrees = fs::read_dir(home.worktrees()).into_iter().flatten().flatten();
+    let worktrees: HashSet<OsString> = worktrees.map(|entry| entry.file_name()).collect();
     loop {
         let rows = registry.after(last, SOME)?;
         let Some(end) = rows.last() else { return Ok(runs) };
@@ -222,6 +225,7 @@ fn measured(
                 created_at: row.created_at,
                 finished_at: row.completed_at.filter(|_| row.state.is_final()),
                 pinned: row.pinned,
+                holds_work: worktrees.contains(OsStr::new(row.id.as_str())),
                 awaited: row.unread && by_client(),
                 files,
                 bytes,

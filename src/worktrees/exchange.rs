@@ -34,7 +34,7 @@ impl Exchange<'_> {
         let unexpected = |path: &&Vec<u8>| {
             let here = at(self.root, path);
             let done = self.finished == Finished::Accepted && is_same(&here, &at(self.new, path));
-            !done && !(is_same(&here, &at(self.old, path)) && self.is_free(path))
+            !(done || is_same(&here, &at(self.old, path)) && self.is_free(path))
         };
         self.paths.iter().filter(unexpected).cloned().collect()
     }
@@ -123,8 +123,9 @@ pub(super) fn at(root: &Path, path: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(path))
 }
 
+/// Whether there is a file or a link.
 pub(super) fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
+    fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir())
 }
 
 fn is_dir(path: &Path) -> bool {

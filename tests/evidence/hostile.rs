@@ -106,7 +106,7 @@ impl Traps {
     }
 
     #[track_caller]
-    fn check_none(&self) {
+    pub fn check_none(&self) {
         assert_eq!(self.sprung(), [] as [&str; 0]);
     }
 

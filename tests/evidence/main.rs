@@ -25,6 +25,7 @@ mod settings;
 mod sparse;
 mod stale;
 mod trees;
+mod worktrees;
 mod world;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]

@@ -99,6 +99,30 @@ fn a_task_goes_to_the_cloud_and_its_changes_come_back() {
 }
 
 #[test]
+fn its_changes_are_applied_beside_uncommitted_work_or_not_at_all() {
+    let cloud = Cloud::new();
+    let work = cloud.repository();
+    let diff = "diff --git a/kept.txt b/kept.txt\n--- a/kept.txt\n+++ b/kept.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n\
+                diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new\n";
+    fs::write(cloud.dir.join("diff"), diff).unwrap();
+    let report = cloud.run(0, &["--env-id", "e", "--wait"]);
+    let id = report["task_id"].as_str().unwrap();
+    assert_eq!(cloud.env.expect(0, &["diff", id]).stdout, diff);
+    fs::write(work.join("kept.txt"), "one\ntwo\nmine\n").unwrap();
+    fits("registry_info", &cloud.env.json(&["apply", id, "--json"]));
+    assert_eq!(fs::read_to_string(work.join("kept.txt")).unwrap(), "1\ntwo\nmine\n");
+    assert_eq!(fs::read_to_string(work.join("new.txt")).unwrap(), "new\n");
+    cloud.env.expect(0, &["apply", "--undo", id]);
+    assert_eq!(fs::read_to_string(work.join("kept.txt")).unwrap(), "one\ntwo\nmine\n");
+    fs::write(work.join("kept.txt"), "other\n").unwrap();
+    let refused = cloud.env.expect(1, &["apply", id]).stdout;
+    assert!(refused.contains("- kept.txt: "), "{refused}");
+    assert!(!work.join("new.txt").exists());
+    let refused = cloud.env.expect(2, &["discard", id]).stderr;
+    assert!(refused.contains("nothing to"), "{refused}");
+}
+
+#[test]
 fn outside_a_repository_the_branch_is_named_too() {
     let cloud = Cloud::new();
     cloud.run(0, &["--env-id", "e", "--wait"]);

@@ -139,10 +139,9 @@ fn what_is_not_enforced_yet_is_named_as_it_was_given() {
     let env = TestEnv::new();
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let options = json!({ "agent": "replay", "dedupe": false });
-    for (given, fields) in [(
-        json!({ "options": { "agent": "replay", "isolation": "worktree", "max_tokens_total": 9 } }),
-        vec!["isolation", "max_tokens_total"],
-    )] {
+    for (given, fields) in
+        [(json!({ "options": { "agent": "replay", "max_tokens_total": 9 } }), vec!["max_tokens_total"])]
+    {
         let mut ask = json!({ "task": "quick --instant", "options": options });
         ask.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
         for tool in ["delegate_run", "_codex_local_run"] {
@@ -202,7 +201,8 @@ fn a_tool_that_is_not_there_is_no_reason_to_propose_what_ends_tasks() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Session);
     let mut told = |name: &str| client.error("tools/call", json!({ "name": name, "arguments": {} })).1;
-    for later in ["delegate_apply", "codex"] {
+    {
+        let later = "codex";
         let said = told(later);
         assert!(said.contains("not available yet") && !said.contains("did you mean"), "{said}");
     }

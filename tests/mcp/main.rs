@@ -42,6 +42,7 @@ mod unread;
 mod updates;
 mod watched;
 mod working;
+mod worktrees;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]

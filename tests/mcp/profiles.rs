@@ -24,7 +24,8 @@ fn the_option_goes_before_the_variable_and_that_before_the_configuration() {
             "delegate_wait",
             "delegate_results",
             "delegate_cancel",
-            "inspect_output"
+            "inspect_output",
+            "delegate_apply"
         ]
     );
     let all = names(&mut Client::of(&env, &["--tools", "all"], &[]));

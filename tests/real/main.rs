@@ -23,3 +23,4 @@ mod processes;
 mod progress;
 mod resume;
 mod skills;
+mod worktrees;

@@ -109,6 +109,8 @@ const REPORT: Places = &[
     ("commits", Commits, "/file_operations"),
     ("ignored", Ignored, "/file_operations"),
     ("not_known", ListIfAny, "/file_operations/incomplete"),
+    ("branch", Line, "/worktree/branch"),
+    ("apply", Line, "/worktree/apply"),
     ("commands", Commands, "/commands"),
     ("tests", Tests, "/test_results"),
     ("failed_tests", Failed, "/test_results"),
@@ -154,6 +156,8 @@ const RESULT: Places = &[
     ("commits", Commits, "/metadata/file_operations"),
     ("ignored", Ignored, "/metadata/file_operations"),
     ("not_known", ListIfAny, "/metadata/file_operations/incomplete"),
+    ("branch", Line, "/metadata/worktree/branch"),
+    ("apply", Line, "/metadata/worktree/apply"),
     ("commands", Commands, "/metadata/commands"),
     ("tests", Tests, "/metadata/test_results"),
     ("failed_tests", Failed, "/metadata/test_results"),
@@ -212,6 +216,18 @@ const CANCELLED: Places = &[
     ("message", Line, "/message"),
     ("notice", Line, "/notice"),
     ("full_output_file", Kept, ""),
+    ("next", Next, "/next"),
+];
+
+const APPLIED: Places = &[
+    ("task_id", Line, "/task_id"),
+    ("message", Line, "/message"),
+    ("branch", Line, "/branch"),
+    ("repository", Line, "/repository"),
+    ("files", ListIfAny, "/files"),
+    ("conflicts", ListIfAny, "/conflicts"),
+    ("warnings", ListIfAny, "/warnings"),
+    ("undo", Line, "/undo"),
     ("next", Next, "/next"),
 ];
 
@@ -311,6 +327,18 @@ fn stated(content: &Value) -> (Places, Value) {
         "status_snapshot" => (SNAPSHOT, data.clone()),
         "wait_result" if data.get("tasks").is_some() => (WAITED, data.clone()),
         "wait_result" | "result_set" => (RESULT, data.clone()),
+        _ if data["conflicts"].is_array() => {
+            let lines = |list: &Value, of: fn(&Value) -> String| -> Value {
+                list.as_array().into_iter().flatten().map(of).collect::<Vec<String>>().into()
+            };
+            let mut applied = data.clone();
+            applied["files"] =
+                lines(&data["files"], |one| format!("{} {}", plain(&one["change"]), plain(&one["path"])));
+            applied["conflicts"] = lines(&data["conflicts"], |one| {
+                format!("{}: {}", plain(&one["path"]), plain(&one["reason"]))
+            });
+            (APPLIED, applied)
+        }
         _ if data.get("operation").is_some() => (CANCELLED, data.clone()),
         _ if data["environments"].is_array() => {
             let listed = data["environments"].as_array().into_iter().flatten();

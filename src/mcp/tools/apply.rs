@@ -51,6 +51,6 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         tasks::apply(&mut call.context, &ask.task_id, &caller, mode).map_err(|error| failure(&error))?;
     let data = Application::of(done, step);
     let next = data.next();
-    let text = data.text(Voice::Tools, call.tool.name, &next);
+    let text = data.text(Voice::Tools, call.tool.name, &next, call.context.config.cuts());
     Ok(call.envelope(RegistryMeta::default(), data, text)?.suggesting(&next).in_format(ask.format))
 }
