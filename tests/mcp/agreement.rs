@@ -192,7 +192,7 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
         reply.no_fact_can_be_changed(&["/data/metadata/parent_task_id"]);
     }
     let reply = Reply::to(&mut client, "delegate_status", goes_on);
-    assert!(reply.text.contains(" (continues T-local-"), "{}", reply.text);
+    assert!(reply.text.contains(" (parent T-local-"), "{}", reply.text);
     assert_eq!(reply.content["data"]["recently_completed"][0]["parent_task_id"], task);
     reply.no_fact_can_be_changed(&["/data/recently_completed/0/parent_task_id"]);
     // The same request again is the same task.

@@ -266,7 +266,7 @@ pub fn kept(said: &str, facts: &Value) -> Result<(), String> {
 pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let text = |member: &str| task[member].as_str().unwrap_or_default();
     let (id, state, title, summary) = (text("task_id"), text("state"), text("title"), text("summary"));
-    let parent = task["parent_task_id"].as_str().map(|parent| format!(" (continues {parent})"));
+    let parent = task["parent_task_id"].as_str().map(|parent| format!(" (parent {parent})"));
     let id = format!("{id}{}", parent.unwrap_or_default());
     let took = duration_ms(task).map(duration);
     let by = if task["report_by"] == "agent" { " (reported by the agent)" } else { "" };
