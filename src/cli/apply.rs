@@ -40,7 +40,8 @@ impl Apply {
         };
         let data = Application::of(done, step);
         let exit = if data.conflicts.is_empty() { Exit::Done } else { Exit::RunFailed };
-        call.answer(RegistryMeta::default(), data, |data| {
+        let next = data.next();
+        call.answer_with(RegistryMeta::default(), data, next, |data| {
             data.text(Voice::Shell, call.tool, &[], TextLimits { items: MOST_LISTED, line: usize::MAX })
         })?;
         Ok(exit)
@@ -72,7 +73,7 @@ impl ShowDiff {
         let (task_id, patch) = tasks::diff(&mut context, &self.id)?;
         let text = || String::from_utf8_lossy(&patch).into_owned();
         if call.json {
-            call.document(RegistryMeta::default(), Diff { task_id, diff: text() })?;
+            call.print(&call.envelope(RegistryMeta::default(), Diff { task_id, diff: text() })?);
         } else if print::width().is_some() {
             print::out(&plain::text(&text()));
         } else {

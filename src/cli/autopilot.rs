@@ -125,8 +125,8 @@ fn wait(
     let ids = std::slice::from_ref(id);
     let waited = tasks::wait(context, ids, Until::All, limit, &mut |views| tree.show(views));
     tree.clear();
-    let waited = waited?;
-    waited.close_in_a_child(context);
+    let mut waited = waited?;
+    waited.leave_open(context);
     let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
     let results = reading::gather(view, ResultsRequest::default());
     let report = Report { wait_exceeded: waited.exceeded, ..invocation::report(&results) };

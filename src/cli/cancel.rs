@@ -21,7 +21,8 @@ impl Cancel {
         let cancelled = tasks::cancel(&mut context, &self.id, self.reason.as_deref())?;
         let data = Cancellation::of(&cancelled, self.reason.as_deref());
         let id = cancelled.view.row.id.clone();
-        call.answer(RegistryMeta::default(), data, |data| format!("{id}: {}\n", data.message))?;
+        let next = data.next();
+        call.answer_with(RegistryMeta::default(), data, next, |data| format!("{id}: {}\n", data.message))?;
         Ok(if cancelled.still_ending { Exit::StillWorking } else { Exit::Done })
     }
 }

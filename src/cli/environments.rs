@@ -52,7 +52,8 @@ impl Environments {
         match self.what.unwrap_or(What::List) {
             What::List => {
                 let (meta, data) = EnvironmentList::of(&environments::list(&context)?);
-                call.answer(meta, data, shown)?;
+                let next = data.next();
+                call.answer_with(meta, data, next, shown)?;
             }
             What::Add(Add { id, name, repository, tech_stack }) => {
                 let new = NewEnvironment { id, name, repository, tech_stack };

@@ -64,7 +64,7 @@ impl Inspect {
         let data = Inspection::of(inspected, &ask, Voice::Shell);
         let (next, rest) = (data.next_cursor.clone(), data.rest().map(str::to_owned));
         if call.json {
-            call.whole(RegistryMeta::default(), data)?;
+            print::document(&call.envelope(RegistryMeta::default(), data)?);
         } else {
             let shown = data.plain();
             print::out(&shown);

@@ -55,33 +55,31 @@ impl Call {
         say: impl FnOnce(&D) -> String,
     ) -> Result<(), Failure> {
         if self.json {
-            return self.document(meta, data);
+            self.print(&self.envelope(meta, data)?);
+        } else {
+            print::out(&say(&data));
         }
-        print::out(&say(&data));
         Ok(())
     }
 
-    /// Prints the envelope. Long texts in it are moved to files, as for clients.
-    pub(super) fn document<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
-        self.print(&Envelope::ok(self.stamp()?, meta, data));
-        Ok(())
-    }
-
-    /// Prints the envelope with what to do next.
-    pub(super) fn document_with<M: Serialize, D: Serialize>(
+    /// Like `answer`; the envelope also has what to do next.
+    pub(super) fn answer_with<M: Serialize, D: Serialize>(
         &self,
         meta: M,
         data: D,
         next: Vec<NextCall>,
+        say: impl FnOnce(&D) -> String,
     ) -> Result<(), Failure> {
-        self.print(&Envelope::ok(self.stamp()?, meta, data).suggesting(next));
+        if self.json {
+            self.print(&self.envelope(meta, data)?.suggesting(next));
+        } else {
+            print::out(&say(&data));
+        }
         Ok(())
     }
 
-    /// Prints the envelope with everything that was asked for.
-    pub(super) fn whole<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
-        print::document(&Envelope::ok(self.stamp()?, meta, data));
-        Ok(())
+    pub(super) fn envelope<M, D>(&self, meta: M, data: D) -> Result<Envelope<M, D>, Failure> {
+        Ok(Envelope::ok(self.stamp()?, meta, data))
     }
 
     /// Prints one document. Long texts in it are moved to files.
@@ -117,6 +115,12 @@ impl From<TaskError> for Failure {
 /// The report of a task in its current state.
 pub(super) fn report(results: &Results) -> Report {
     Report::of(results, &Facts::of(&results.view), clock::now(), Voice::Shell)
+}
+
+/// The same, with the states and the whole answer of an envelope.
+pub(super) fn report_in_envelope(results: &Results) -> Report {
+    let facts = Facts::of(&results.view);
+    Report::of(results, &facts, clock::now(), Voice::Shell).in_envelope(results, &facts)
 }
 
 /// The exit code for a task in `state`.

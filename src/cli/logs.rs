@@ -135,7 +135,7 @@ impl Logs {
         let excerpt = Excerpt { text: plain::printed(&text), total_bytes: total, cut };
         let files = vec![source.path().to_owned()];
         let data = Log::of(&view, self.stream(), excerpt, files);
-        call.whole(RegistryMeta::default(), data)?;
+        print::document(&call.envelope(RegistryMeta::default(), data)?);
         Ok(Exit::Done)
     }
 }

@@ -41,15 +41,16 @@ impl Results {
                 .with_events(&results, Voice::Shell);
             let next = Next::beside(&results).answered().calls();
             let meta = ResultMeta { count: 1, notice: None };
+            let envelope = call.envelope(meta, data)?.suggesting(next);
             if self.output || self.events {
-                call.whole(meta, data)?;
+                print::document(&envelope);
             } else {
-                call.document_with(meta, data, next)?;
+                call.print(&envelope);
             }
         } else {
             print::out(&reply::report(
                 call.tool,
-                &invocation::report(&results).in_envelope(&results),
+                &invocation::report_in_envelope(&results),
                 reply::events(&results),
                 context.config.cuts(),
             ));

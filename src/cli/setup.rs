@@ -74,7 +74,8 @@ impl Setup {
                 let context = call.open_to_look()?;
                 let guide = github_setup::guide(&context, repository.as_deref(), tech_stack.as_deref())?;
                 let (meta, data) = GitHubSetup::of(guide);
-                call.answer(meta, data, |data| data.guide.clone())?;
+                let next = data.next();
+                call.answer_with(meta, data, next, |data| data.guide.clone())?;
                 return Ok(Exit::Done);
             }
             Target::Shell { how, shell } => {

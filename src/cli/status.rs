@@ -47,7 +47,8 @@ impl Status {
         };
         let snapshot = if self.verbose { snapshot.with_last_lines(&context) } else { snapshot };
         let (meta, data) = StatusSnapshot::of(&snapshot, context.config.retention_age(), Voice::Shell);
-        call.answer(meta, data, |data| match self.id {
+        let next = data.next();
+        call.answer_with(meta, data, next, |data| match self.id {
             Some(_) => detail(data),
             None => list(data, project),
         })?;

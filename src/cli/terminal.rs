@@ -213,7 +213,8 @@ impl Read {
             let piece = recording.read(&PartRequest { part, form, room: ROOM }).map_err(told)?;
             let data = TerminalOutput::of(&screens, piece, mode, form);
             let data = if self.cursor.is_some() { data.alone() } else { data };
-            call.whole(RegistryMeta::default(), data)?;
+            let next = data.calls(call.tool);
+            print::document(&call.envelope(RegistryMeta::default(), data)?.suggesting(next));
             return Ok(done());
         }
         // A recording that grows faster than it is printed is printed up to the end that it had at the start.

@@ -15,7 +15,7 @@ use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
 use crate::reading::{self, Results, ResultsRequest};
-use crate::reply::{self, Next, Report, WaitData};
+use crate::reply::{self, Facts, Next, Report, WaitData};
 use crate::tasks::{self, Until, Waited};
 
 #[derive(Debug, Args)]
@@ -49,12 +49,13 @@ impl Wait {
         let results: Vec<Results> =
             waited.views.into_iter().map(|view| reading::gather(view, ResultsRequest::default())).collect();
         if call.json {
-            let (meta, data) = WaitData::of(&results, self.timeout, clock::now(), Voice::Shell);
+            let facts: Vec<Facts> = results.iter().map(|one| Facts::of(&one.view)).collect();
+            let (meta, data) = WaitData::of(&results, &facts, self.timeout, clock::now(), Voice::Shell);
             let next = match results.as_slice() {
                 [one] => Next::beside(one).answered().calls(),
                 several => reply::next_of_several(several),
             };
-            call.document_with(meta, data, next)?;
+            call.print(&call.envelope(meta, data)?.suggesting(next));
         } else {
             print::out(&text(call, &results, exceeded, context.config.cuts()));
         }
@@ -77,8 +78,8 @@ pub(super) fn until(
     let mut live = Live::new(show, &context.env);
     let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
     live.clear();
-    let waited = waited?;
-    waited.close_in_a_child(context);
+    let mut waited = waited?;
+    waited.leave_open(context);
     Ok(waited)
 }
 
@@ -103,13 +104,13 @@ fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: TextLimits) 
     if let [one] = waited {
         return reply::report(
             call.tool,
-            &Report { wait_exceeded, ..invocation::report(one).in_envelope(one) },
+            &Report { wait_exceeded, ..invocation::report_in_envelope(one) },
             None,
             cuts,
         );
     }
     let row = |one: &Results| {
-        let (view, report) = (&one.view, invocation::report(one).in_envelope(one));
+        let (view, report) = (&one.view, invocation::report_in_envelope(one));
         let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
         let facts = report.facts_line();
         let what = format!("{}{facts}", reply::title(&report.summary));

@@ -11,6 +11,7 @@ use crate::config::ConfigError;
 use crate::context::missing_output::MissingOutput;
 use crate::context::worktree_error::WorktreeError;
 use crate::environments::EnvironmentsError;
+use crate::host::BoundedRunError;
 use crate::host::HomeError;
 use crate::host::ListenError;
 use crate::host::NoRandomness;
@@ -95,8 +96,12 @@ pub(crate) enum TaskError {
     NoGitHubRemote(PathBuf),
     #[error("unknown tech stack `{}`", short(given).escape_debug())]
     BadTechStack { given: String, known: Vec<&'static str> },
-    #[error("uncommitted work cannot be sent: {0}")]
-    NoStartingDiff(String),
+    #[error("uncommitted work cannot be sent: {why}")]
+    NoStartingDiff {
+        why: String,
+        #[source]
+        git: Option<BoundedRunError>,
+    },
     #[error("the directory `{}` does not exist", .0.display())]
     NoDirectory(PathBuf),
     #[error("`{}` is not a directory", .0.display())]
@@ -129,8 +134,13 @@ pub(crate) enum TaskError {
     CommandOverMcp,
     #[error("a client's command must run in a sandbox, so `danger-full-access` is not allowed")]
     CommandUnconfined,
-    #[error("commands cannot be sandboxed on this machine: {0}")]
-    NoJail(String),
+    #[error("commands cannot be sandboxed on this machine: {why}")]
+    NoJail {
+        why: String,
+        /// Of the program that was tried last.
+        #[source]
+        trial: Option<BoundedRunError>,
+    },
     #[error("clients can replay only the recordings that come with delegator")]
     ForeignRecording,
     #[error("not enforced yet, so not accepted: {}", quoted(.0))]
@@ -156,7 +166,7 @@ pub(crate) enum TaskError {
     #[error("the output schema could not be checked: {0}")]
     CostlySchema(String),
     #[error("the output schema could not be checked: {0}")]
-    UncheckedSchema(String),
+    UncheckedSchema(#[source] BoundedRunError),
     #[error(transparent)]
     BadRecording(BadRecording),
     #[error(transparent)]

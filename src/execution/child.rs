@@ -106,8 +106,8 @@ fn prepare<'a>(
     let prompt = prompts::render(&Prompt { request, skills, earlier: &request.earlier });
     let files = AgentFiles { schema: dir.schema(), last_message: dir.last_message() };
     let mut plan = agent.command(request, &prompt, &files, &findings)?;
-    plan.warnings.splice(0..0, noted);
     plan.warnings.extend(selection.into_iter().flat_map(|selection| selection.warnings));
+    plan.warnings.splice(0..0, noted);
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }
@@ -139,6 +139,16 @@ fn open_ground(request: &Request) -> Result<OpenedDirs, Fault> {
 fn swapped(place: &Path) -> Fault {
     Fault::new(FailureCode::Sandbox, format!("`{}` was replaced after it was checked", place.display()))
         .hint("start the task again with the directory that it now leads to")
+}
+
+/// Once it has started, the agent itself uses the paths.
+fn swapped_while_working(place: &Path) -> Fault {
+    let message = format!(
+        "`{}` was replaced while the agent worked, so some of its changes may be in another directory",
+        place.display()
+    );
+    Fault::new(FailureCode::Sandbox, message)
+        .hint("find out who replaced it; the evidence describes the directory that is there now")
 }
 
 fn no_worktree(error: &WorktreeError) -> Fault {
@@ -238,13 +248,8 @@ impl Prepared<'_> {
                     let schema = request.output_schema.as_ref()?;
                     schema_check::check_answer(schema, answer, listener, hard_at)
                 };
-                let (mut result, told) = judge(warnings, request, &started, recorder, ended, check);
-                result.warnings.extend(self.ground.swapped().map(|place| {
-                    format!(
-                        "`{}` was replaced during the run; the file evidence describes the directory that is there now",
-                        place.display()
-                    )
-                }));
+                let swapped = self.ground.swapped();
+                let (mut result, told) = judge(warnings, request, &started, recorder, ended, swapped, check);
                 let (environment, started_at) = (&self.environment, started.started_at);
                 let thread = result.thread_id.as_deref();
                 result
@@ -291,11 +296,20 @@ fn judge(
     started: &StartRecord,
     recorder: Recorder,
     ended: ChildEnded,
+    swapped: Option<&Path>,
     check: impl FnOnce(&str) -> Option<StopReason>,
 ) -> (RunResult, EditsAndRefusals) {
     let recorded = recorder.finish(ended.exit);
     let verdict = recorded.verdict;
-    let reason = ended.reason.or(recorded.stop).or_else(|| verdict.unchecked.as_deref().and_then(check));
+    let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
+    let mut reason = ended.reason.or(recorded.stop);
+    if let Some(fault) = swapped.map(swapped_while_working) {
+        match reason {
+            Some(_) => warnings.push(fault.message),
+            None => reason = Some(StopReason::Fault(fault)),
+        }
+    }
+    let reason = reason.or_else(|| verdict.unchecked.as_deref().and_then(check));
     let now = clock::now();
     let duration_ms = now.millis_since(started.started_at);
     let outcome = match (reason, verdict.result) {
@@ -305,7 +319,6 @@ fn judge(
         (None, Ok(())) => Outcome::Completed,
     };
     let summary = summary(request, &outcome, verdict.summary, recorded.running.as_deref());
-    let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
     if ended.processes_left > 0 {
         warnings.push(format!("failed to end {}: stuck in a system call", processes(ended.processes_left)));
     }

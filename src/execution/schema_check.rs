@@ -64,7 +64,7 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), TaskError> {
         Ok(Finding::NotASchema(why) | Finding::Unfit(why)) => Err(TaskError::BadSchema(why)),
         Err(error) => match excess(&error) {
             Some(excess) => Err(TaskError::CostlySchema(excess)),
-            None => Err(TaskError::UncheckedSchema(error.to_string())),
+            None => Err(TaskError::UncheckedSchema(error)),
         },
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         }
         TaskError::CleaningUp => (Code::Timeout, Exit::Machine),
         TaskError::BadProgram(_) => (Code::ToolError, Exit::Machine),
-        TaskError::AgentMissing { .. } | TaskError::NoJail(_) => (Code::Unsupported, Exit::Machine),
+        TaskError::AgentMissing { .. } | TaskError::NoJail { .. } => (Code::Unsupported, Exit::Machine),
         TaskError::Unsupported { .. }
         | TaskError::NoRemoteCancel { .. }
         | TaskError::CommandOverMcp
@@ -79,7 +79,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::BadAttempts(_)
         | TaskError::BadBranch(_)
         | TaskError::NoEnvironment { .. }
-        | TaskError::NoStartingDiff(_)
+        | TaskError::NoStartingDiff { .. }
         | TaskError::BadRepository(_)
         | TaskError::NoGitHubRemote(_)
         | TaskError::BadTechStack { .. }

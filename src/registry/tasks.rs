@@ -193,10 +193,14 @@ impl Registry {
         })
     }
 
-    /// Whether SQLite's quick check finds no error.
-    pub(crate) fn is_sound(&self) -> bool {
+    /// Whether SQLite's quick check finds no error. It cannot be checked while the registry is busy or the disk full.
+    pub(crate) fn is_sound(&self) -> Result<bool, RegistryError> {
         let found = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-        found.is_ok_and(|found| found == "ok")
+        match found.map_err(RegistryError::from) {
+            Ok(found) => Ok(found == "ok"),
+            Err(error @ (RegistryError::Busy(_) | RegistryError::Full(_))) => Err(error),
+            Err(_) => Ok(false),
+        }
     }
 
     pub(crate) fn count(&self) -> Result<i64, RegistryError> {

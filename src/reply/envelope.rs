@@ -90,7 +90,8 @@ pub(super) struct ErrorBody {
     code: &'static str,
     /// One line: what went wrong.
     message: String,
-    /// `reason` as one word, and the values that the message names.
+    /// `reason` as one word, and the values that the message names. `exit_code` and `stderr_tail` are those of a
+    /// program that failed.
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
     /// Whether the same request may succeed if repeated.

@@ -219,7 +219,7 @@ impl Inspection {
         text
     }
 
-    /// The same call with the cursor, if there is more.
+    /// The same call with the cursor, if there is more of what was asked for; or the lines after a range.
     pub(crate) fn next(&self, tool: &'static str, asked: &Map<String, Value>) -> Vec<NextCall> {
         let reads_on = |cursor: &String| {
             let mut arguments = asked.clone();
@@ -228,7 +228,20 @@ impl Inspection {
             let left = left.map(|left| format!(" ({} left)", lines(left))).unwrap_or_default();
             NextCall::new(tool, Value::Object(arguments), format!("reads on{left}"))
         };
-        self.next_cursor.iter().map(reads_on).collect()
+        let after_range =
+            || self.after_range(asked).map(|more| NextCall::new(tool, more, "reads the lines that follow"));
+        self.next_cursor.as_ref().map(reads_on).or_else(after_range).into_iter().collect()
+    }
+
+    /// The arguments for the lines after a range, if it is known that there are some.
+    fn after_range(&self, asked: &Map<String, Value>) -> Option<Value> {
+        let end = self.end_line.filter(|_| self.mode == "range" && self.remaining_lines > Some(0))?;
+        let mut arguments = asked.clone();
+        arguments.retain(|name, _| {
+            !["start_line", "startLine", "end_line", "endLine", "cursor"].contains(&name.as_str())
+        });
+        arguments.insert("start_line".into(), end.saturating_add(1).into());
+        Some(Value::Object(arguments))
     }
 
     /// A short description of what was found.
@@ -445,6 +458,8 @@ mod tests {
         };
         check(Mode::Range { start: 5, end: 9 }, 500, 31, "31 lines left after the range, from line 10 on");
         check(Mode::Range { start: 5, end: 39 }, 500, 1, "1 line left after the range, from line 40 on");
+        let (_, calls) = of(Mode::Range { start: 5, end: 9 }, 500);
+        assert!(calls.starts_with("next: t {\"start_line\": 10} reads the lines that follow; "), "{calls}");
         check(Mode::Range { start: 5, end: 40 }, 500, 0, "end of the content");
         check(Mode::Range { start: 1, end: 40 }, 62, 31, "reads on (31 lines left)");
         check(Mode::Head { lines: 10 }, 500, 30, "reads on (30 lines left)");

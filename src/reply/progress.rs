@@ -28,9 +28,11 @@ pub(crate) struct Progress {
     pub(crate) question: Option<String>,
     #[schemars(with = "String")]
     phase: Phase,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) steps: Vec<Step>,
     pub(crate) counters: Counted,
-    /// Null if too few earlier runs took longer than this one has.
+    /// Absent if too few earlier runs took longer than this one has.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) eta: Option<Eta>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_event_at: Option<Timestamp>,

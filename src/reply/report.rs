@@ -266,9 +266,9 @@ impl Report {
     }
 
     /// For a reply whose structure is an envelope, which has more states and the whole answer.
-    pub(crate) fn in_envelope(self, results: &Results) -> Self {
+    pub(crate) fn in_envelope(self, results: &Results, facts: &Facts) -> Self {
         let view = &results.view;
-        let (summary, answer) = agent_answer::summary_and_answer(results, &Facts::of(view));
+        let (summary, answer) = agent_answer::summary_and_answer(results, facts);
         let next = self.next.answered();
         Self {
             state: view.state().in_envelope(),

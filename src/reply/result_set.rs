@@ -137,8 +137,7 @@ pub(crate) struct Brief {
 }
 
 impl Brief {
-    pub(super) fn of(results: &Results, now: Timestamp) -> Self {
-        let facts = Facts::of(&results.view);
+    pub(super) fn of(results: &Results, facts: &Facts, now: Timestamp) -> Self {
         let evidence = results.view.evidence.as_ref();
         let tests = evidence.and_then(|evidence| evidence.tests.as_ref());
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());

@@ -52,8 +52,10 @@ impl WaitMeta {
 }
 
 impl WaitData {
+    /// `facts` are those of the tasks, in the same order.
     pub(crate) fn of(
         waited: &[Results],
+        facts: &[Facts],
         limit: Option<Duration>,
         now: Timestamp,
         voice: Voice,
@@ -68,9 +70,8 @@ impl WaitData {
             count: (waited.len() != 1).then_some(waited.len()),
             notice: None,
         };
-        match waited {
-            [one] => {
-                let facts = Facts::of(&one.view);
+        match (waited, facts) {
+            ([one], [facts]) => {
                 let meta = WaitMeta {
                     started_ts: facts.started_at,
                     completed_ts: facts.finished_at,
@@ -81,12 +82,13 @@ impl WaitData {
                 (
                     meta,
                     WaitData::One(Box::new(
-                        TaskResult::of(one, &facts, now, voice).waited(one).beside_wait_meta(),
+                        TaskResult::of(one, facts, now, voice).waited(one).beside_wait_meta(),
                     )),
                 )
             }
-            several => {
-                (bare, WaitData::Several { tasks: several.iter().map(|one| Brief::of(one, now)).collect() })
+            _ => {
+                let tasks = waited.iter().zip(facts).map(|(one, facts)| Brief::of(one, facts, now));
+                (bare, WaitData::Several { tasks: tasks.collect() })
             }
         }
     }

@@ -137,10 +137,12 @@ pub(crate) fn discover(places: &Places, ask: &SkillsRequest, cache: &Path) -> Li
                 with_skill.push(place);
             }
         }
-        if entered.len() + next.len() > MOST_DIRS || depth == DEEPEST && !next.is_empty() {
+        if let Some(first) = next.first()
+            && (entered.len() + next.len() > MOST_DIRS || depth == DEEPEST)
+        {
             library.warn(format!(
-                "some directories are too many or too deep to be searched (`{}`)",
-                next[0].path
+                "not searched, because it is too deep or there are too many: `{}` and others",
+                first.path
             ));
             break;
         }
@@ -371,6 +373,17 @@ mod tests {
         world.link("repo/.codex/skills/home", "home/.codex/skills");
         world.link("repo/.codex/skills/up", ".");
         assert_eq!(world.names(), ["one repo", "own global"]);
+    }
+
+    #[test]
+    fn the_search_ends_at_a_depth_and_says_so() {
+        let world = World::new();
+        let deep = (0..DEEPEST).map(|_| "/d").collect::<String>();
+        world.skill(&format!("home/.codex/skills{deep}"), b"---\nname: deep\n---\n");
+        assert_eq!(world.names(), ["deep global"]);
+        world.skill(&format!("home/.codex/skills{deep}/d"), b"---\nname: deeper\n---\n");
+        assert_eq!(world.names(), ["deep global"]);
+        assert!(world.discover().warnings[0].starts_with("not searched"));
     }
 
     #[test]

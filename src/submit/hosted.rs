@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::{Context, TaskError};
 use crate::environments::Environments;
-use crate::git::{self, Installed, TreeBefore};
+use crate::git::{self, AllAddedError, Installed, SnapshotError, TreeBefore};
 use crate::host::{clock, files, ids};
 use crate::model::{AgentName, WorkKind};
 use crate::submit::start_request::StartRequest;
@@ -96,7 +96,7 @@ fn checked(branch: &str) -> Result<String, TaskError> {
 /// The uncommitted changes of the repository, if there are any.
 fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result<Option<String>, TaskError> {
     let root = git_root.ok_or_else(|| TaskError::OutsideGit(cwd.to_owned()))?;
-    let refused = |why: String| TaskError::NoStartingDiff(why);
+    let refused = |why: String| TaskError::NoStartingDiff { why, git: None };
     let installed = Installed::find(&context.env, context.env.get("PATH"), &[root]);
     let installed = installed.map_err(|error| refused(error.to_string()))?;
     let diffs = context.home.diffs();
@@ -104,8 +104,15 @@ fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result
     let scratch = diffs.join(ids::secret()?);
     let until = clock::monotonic() + LONGEST_DIFF_TIME;
     let tree = TreeBefore::take(root, &scratch, context.home.root(), &installed, until);
-    let tree = tree.map_err(|error| refused(error.to_string()))?;
-    let patch = tree.uncommitted(until).map_err(|error| refused(error.to_string()))?;
+    let patch = tree.map_err(AllAddedError::from).and_then(|tree| tree.uncommitted(until));
+    let patch = patch.map_err(|error| {
+        let why = error.to_string();
+        let git = match error {
+            AllAddedError::Snapshot(SnapshotError::Git(error)) => Some(error),
+            _ => None,
+        };
+        TaskError::NoStartingDiff { why, git }
+    })?;
     if patch.len() > LARGEST_DIFF {
         return Err(refused(format!("it is {} bytes; the limit is {LARGEST_DIFF}", patch.len())));
     }

@@ -4,6 +4,7 @@
 //! get out and reports that it could not. Results are not cached, because the next request may have another
 //! configuration.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,8 +13,8 @@ use crate::config::Config;
 use crate::context::TaskError;
 use crate::host::EmptyDirCleanup;
 use crate::host::Env;
-use crate::host::{AskError, spawn};
-use crate::host::{Home, paths};
+use crate::host::{BoundedRun, BoundedRunError};
+use crate::host::{Home, clock, paths};
 use crate::model::{Jail, JailKind, Sandbox};
 use crate::submit::program::codex_program;
 use crate::submit::protected_paths::PROTECTED_DIRS;
@@ -21,6 +22,7 @@ use crate::submit::write_bounds::real;
 
 /// How long a program may take to set up a sandbox and finish the trial.
 const TRIAL: Duration = Duration::from_secs(20);
+const LONGEST_ANSWER: usize = 64 << 10;
 
 /// What the process inside prints if there was no way out.
 const HELD: &str = "held";
@@ -46,7 +48,7 @@ pub(crate) fn find_jail(
         ("codex sandbox", JailKind::Codex, codex_program(env, config).ok()),
         ("bwrap", JailKind::Bwrap, bwrap()),
     ];
-    let mut reasons = Vec::new();
+    let (mut reasons, mut trial) = (Vec::new(), None);
     for (name, kind, program) in candidates {
         let Some(program) = program else {
             reasons.push(format!("`{name}` is not installed"));
@@ -55,10 +57,13 @@ pub(crate) fn find_jail(
         let jail = around(kind, program, env, home, wanted);
         match try_jail(&jail, &own, wanted, environment) {
             Ok(()) => return Ok(jail),
-            Err(reason) => reasons.push(format!("`{name}`: {reason}")),
+            Err(reason) => {
+                reasons.push(format!("`{name}`: {reason}"));
+                trial = reason.program();
+            }
         }
     }
-    Err(TaskError::NoJail(reasons.join("; ")))
+    Err(TaskError::NoJail { why: reasons.join("; "), trial })
 }
 
 fn around(kind: JailKind, program: PathBuf, env: &Env, home: &Home, wanted: &JailRequest<'_>) -> Jail {
@@ -87,24 +92,48 @@ fn elsewhere(cwd: &Path) -> Option<PathBuf> {
     named.or_else(linked).filter(|path| path.starts_with(cwd))
 }
 
+/// Why a program's sandbox was not accepted.
+#[derive(Debug, thiserror::Error)]
+enum TrialError {
+    #[error("a path is not valid UTF-8")]
+    OddPath,
+    /// The process inside found a way out, and says which.
+    #[error("{0}")]
+    Leaks(String),
+    #[error(transparent)]
+    Program(#[from] BoundedRunError),
+}
+
+impl TrialError {
+    fn program(self) -> Option<BoundedRunError> {
+        match self {
+            TrialError::Program(error) => Some(error),
+            TrialError::OddPath | TrialError::Leaks(_) => None,
+        }
+    }
+}
+
 /// Starts the sandbox and tests it from the inside.
 fn try_jail(
     jail: &Jail,
     own: &Path,
     wanted: &JailRequest<'_>,
     environment: &[(String, String)],
-) -> Result<(), String> {
+) -> Result<(), TrialError> {
     let cell = JailedCommand { jail, own, cwd: wanted.cwd, sandbox: wanted.sandbox };
-    let Some(args) = cell.arguments(&[]) else { return Err("a path is not valid UTF-8".into()) };
+    let Some(args) = cell.arguments(&[]) else { return Err(TrialError::OddPath) };
     let leftover_dirs = EmptyDirCleanup::expect(wanted.cwd, &jail.missing);
-    let said = spawn::ask(&jail.program, &args, wanted.cwd, environment, TRIAL);
+    let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
+    let environment: Vec<(&str, &OsStr)> =
+        environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
+    let until = clock::monotonic() + TRIAL;
+    let trial =
+        BoundedRun::begin(&jail.program, &args, wanted.cwd, &environment, Vec::new(), until, LONGEST_ANSWER);
+    let said = trial.and_then(|trial| trial.finish_with(&mut |_| Ok(TRIAL)));
     leftover_dirs.clear();
-    match said {
-        Ok(said) if said.trim() == HELD => Ok(()),
-        Ok(said) => Err(said.trim().chars().take(300).collect()),
-        Err(AskError::Late) => Err(format!("it did not answer within {} s", TRIAL.as_secs())),
-        Err(AskError::Failed) => Err("it could not be started".into()),
-    }
+    let (said, _) = said?;
+    let said = String::from_utf8_lossy(&said);
+    if said.trim() == HELD { Ok(()) } else { Err(TrialError::Leaks(said.trim().chars().take(300).collect())) }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod program;
 mod protected_paths;
 mod resolve;
 mod resume;
+mod skill_options;
 mod start;
 mod start_request;
 mod write_bounds;

@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::context::TaskError;
-use crate::model::{
-    AgentName, EarlierResult, Resumed, RunId, Sandbox, SkillsMode, SkillsRequest, TaskId, Worktree,
-};
+use crate::model::{AgentName, EarlierResult, Resumed, RunId, Sandbox, SkillsMode, TaskId, Worktree};
 use crate::submit::autopilot::AutopilotRequest;
 use crate::submit::caller::Caller;
 use crate::submit::isolation::Isolation;
@@ -80,31 +77,6 @@ pub(crate) struct StartRequest {
 pub(crate) struct ParentTask {
     pub(crate) task_id: TaskId,
     pub(crate) within: Vec<RunId>,
-}
-
-impl StartRequest {
-    /// Names alone mean that these skills are wanted.
-    pub(crate) fn skills(&self) -> SkillsRequest {
-        let usual = SkillsRequest::default();
-        let unsaid = if self.skills.is_empty() { usual.mode } else { SkillsMode::Explicit };
-        SkillsRequest {
-            mode: self.skills_mode.unwrap_or(unsaid),
-            names: self.skills.clone(),
-            max: self.max_skills.unwrap_or(usual.max),
-            include_repo: self.include_repo_skills.unwrap_or(usual.include_repo),
-            include_global: self.include_global_skills.unwrap_or(usual.include_global),
-        }
-    }
-
-    /// Refuses names that the mode would ignore.
-    pub(crate) fn check_skills(&self) -> Result<(), TaskError> {
-        match self.skills().mode {
-            mode @ (SkillsMode::Auto | SkillsMode::None) if !self.skills.is_empty() => {
-                Err(TaskError::SkillsNotExplicit(mode))
-            }
-            SkillsMode::Auto | SkillsMode::Explicit | SkillsMode::None => Ok(()),
-        }
-    }
 }
 
 /// Limits in seconds, as the caller gave them.

@@ -37,11 +37,23 @@ pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
     let kept_for = Config::load(env).unwrap_or_default().retention_age();
     match Registry::open(&home, kept_for) {
         // A registry from a newer version is not damaged: that version is using it. And without a list of the
-        // run directories, a new one would be empty.
-        Err(error @ (RegistryError::Newer { .. } | RegistryError::Runs { .. })) => return Err(error.into()),
+        // run directories, a new one would be empty. The others say nothing about the file.
+        Err(
+            error @ (RegistryError::Newer { .. }
+            | RegistryError::Runs { .. }
+            | RegistryError::Busy(_)
+            | RegistryError::Full(_)
+            | RegistryError::OldLibrary(_)),
+        ) => return Err(error.into()),
         // Other processes may be writing to it right now.
-        Ok(registry) if registry.is_sound() => {}
-        Ok(_) | Err(_) => {
+        Ok(registry) if registry.is_sound()? => {}
+        Ok(_)
+        | Err(
+            RegistryError::Damaged { .. }
+            | RegistryError::Corrupt(_)
+            | RegistryError::Unusable { .. }
+            | RegistryError::Sql(_),
+        ) => {
             set_aside(&home)?;
             return Ok(Rebuilt::Anew { tasks: count(&Registry::open(&home, kept_for)?)? });
         }

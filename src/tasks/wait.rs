@@ -55,12 +55,15 @@ pub(crate) struct Waited {
 }
 
 impl Waited {
-    /// For a process that is about to end: closes the notifications in a child process, because that takes
-    /// the kernel longer than the answer took. Not used inside a run, whose supervisor would treat the child
-    /// as left behind.
-    pub(crate) fn close_in_a_child(&self, context: &Context) {
-        if self.watching.is_some() && enclosing_runs::detect(&context.env).depth == 0 {
-            close_files_in_a_child();
+    /// For a process that is about to end: leaves the notifications open, because closing them takes the
+    /// kernel longer than the answer took. A child process closes them. Inside a run there is no child: the
+    /// supervisor would treat it as left behind.
+    pub(crate) fn leave_open(&mut self, context: &Context) {
+        if let Some(watching) = self.watching.take() {
+            std::mem::forget(watching);
+            if enclosing_runs::detect(&context.env).depth == 0 {
+                close_files_in_a_child();
+            }
         }
     }
 }

@@ -1,10 +1,14 @@
 //! Who gets in, and what everybody else is told.
 
 use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::thread;
 
 use crate::client::{Answer, Client};
 use crate::peer::{LEGACY, Peer};
 use crate::server::Server;
+use crate::sessions::{held, is_unread, let_go, settle_at, wait_for_task};
 use crate::support::env::TestEnv;
 
 /// A request that everybody may make who may make any.
@@ -73,6 +77,43 @@ fn a_token_is_worth_nothing_once_its_file_is_gone_or_holds_another() {
     assert_ne!(next.token, server.token);
     assert_eq!(told(&old), 401);
     assert_eq!(told(&old.with("Authorization", &format!("Bearer {}", next.token))), 200);
+}
+
+#[test]
+fn a_stream_ends_with_nothing_more_in_it_once_its_token_is_worth_nothing() {
+    let changes: [fn(PathBuf) -> io::Result<()>; 2] =
+        [fs::remove_file, |file| fs::write(file, "0".repeat(64))];
+    for change in changes {
+        let env = TestEnv::new();
+        let server = Server::start(&env);
+        let peer = Peer::legacy(&server);
+        let task = held(&env);
+        let mut listening = peer.session().send("GET", "/mcp", "");
+        let uri = format!("delegator://tasks/{task}");
+        assert!(peer.ask("resources/subscribe", serde_json::json!({"uri": uri}))["result"].is_object());
+        let mut waiting = wait_for_task(&peer, &task);
+        change(env.home().join("http-token")).unwrap();
+        let_go(&env);
+        assert_eq!((listening.message(), waiting.message()), (None, None));
+        assert!(is_unread(&env, &task));
+    }
+}
+
+#[test]
+fn an_answer_that_took_longer_than_its_token_was_valid_is_refused() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let peer = Peer::modern(&server);
+    let task = held(&env);
+    peer.call("delegate_status", serde_json::json!({}));
+    settle_at(&server, 1);
+    let wait = serde_json::json!({"name": "delegate_wait", "arguments": {"task_id": task}});
+    let waiting = thread::spawn(move || peer.begin("tools/call", wait).status);
+    settle_at(&server, 2);
+    fs::remove_file(env.home().join("http-token")).unwrap();
+    let_go(&env);
+    assert_eq!(waiting.join().unwrap(), 401);
+    assert!(is_unread(&env, &task));
 }
 
 #[test]

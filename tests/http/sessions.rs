@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_secs(4);
 const GIVEN_UP_AFTER: Duration = Duration::from_millis(1300);
 
 /// Begins to wait for a task, and returns when the server has begun too.
-fn wait_for_task(peer: &Peer, task: &str) -> Answer {
+pub fn wait_for_task(peer: &Peer, task: &str) -> Answer {
     let params =
         json!({"name": "delegate_wait", "arguments": {"task_id": task}, "_meta": {"progressToken": "w"}});
     let mut waiting = peer.begin("tools/call", params);
@@ -25,12 +25,12 @@ fn wait_for_task(peer: &Peer, task: &str) -> Answer {
 }
 
 /// A run that goes on until `side/go` is there.
-fn held(env: &TestEnv) -> String {
+pub fn held(env: &TestEnv) -> String {
     let go = env.side().join("go");
     env.submit(&format!("while ! [ -e {} ]; do sleep 0.02; done", go.display())).task_id
 }
 
-fn let_go(env: &TestEnv) {
+pub fn let_go(env: &TestEnv) {
     fs::write(env.side().join("go"), "").unwrap();
 }
 
@@ -42,7 +42,7 @@ fn sleepers(server: &Server) -> usize {
 }
 
 #[track_caller]
-fn settle_at(server: &Server, count: usize) {
+pub fn settle_at(server: &Server, count: usize) {
     wait_for("the sleepers", PATIENCE, || (sleepers(server) == count).then_some(()));
 }
 
@@ -69,7 +69,7 @@ fn end_session(peer: &Peer) {
     assert_eq!(peer.session().send("DELETE", "/mcp", "").status, 202);
 }
 
-fn is_unread(env: &TestEnv, task: &str) -> bool {
+pub fn is_unread(env: &TestEnv, task: &str) -> bool {
     let status = env.json(&["status", task, "--json"]);
     status["data"]["recently_completed"][0]["unread"].as_bool().unwrap_or_else(|| panic!("{status}"))
 }

@@ -176,6 +176,19 @@ fn uncommitted_work_that_cannot_be_sent_is_refused() {
 }
 
 #[test]
+fn git_is_quoted_when_it_cannot_read_the_repository() {
+    let cloud = Cloud::new();
+    let work = cloud.repository();
+    fs::write(work.join("kept.txt"), "one\n2\n").unwrap();
+    fs::remove_dir_all(work.join(".git/objects")).unwrap();
+    fs::create_dir(work.join(".git/objects")).unwrap();
+    let error = cloud.run(2, &["--env-id", "e", "--starting-diff"])["error"].take();
+    let details = &error["details"];
+    assert_eq!((&error["code"], &details["exit_code"]), (&json!("VALIDATION"), &json!(128)), "{error:#}");
+    assert!(details["stderr_tail"].as_str().unwrap().contains("bad object"), "{error:#}");
+}
+
+#[test]
 fn what_a_cloud_task_cannot_honour_is_refused_by_name() {
     let cloud = Cloud::new();
     let refused = |options: &[&str]| cloud.run(2, &[&["--env-id", "e"], options].concat())["error"].clone();

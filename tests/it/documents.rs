@@ -30,6 +30,13 @@ fn run(env: &TestEnv, code: i32, options: &[&str]) -> Value {
     document
 }
 
+/// Asserts that the first suggestion is a call of `tool` for this task.
+#[track_caller]
+fn suggests(reply: &Value, tool: &str, task: &str) {
+    let first = &reply["next"][0];
+    assert_eq!((&first["tool"], &first["arguments"]["task_id"]), (&json!(tool), &json!(task)), "{reply:#}");
+}
+
 fn id(report: &Value) -> &str {
     report["task_id"].as_str().unwrap()
 }
@@ -115,6 +122,7 @@ fn tokens_and_output_are_there_where_they_are_known() {
     let env = TestEnv::new();
     let done = run(&env, 0, &["--agent", "replay", "--wait", "fix-test --instant"]);
     let (_, results) = check(&env, "result_set", 0, &["results", id(&done), "--output", "--events"]);
+    suggests(&results, "inspect_output", id(&done));
     let data = &results["data"];
     let thread = &data["metadata"]["thread_info"];
     assert_eq!(thread["token_usage"]["output_tokens"], 912);
@@ -212,6 +220,7 @@ fn a_task_that_is_not_done_says_where_it_is() {
     assert_eq!((&both["meta"]["count"], &both["data"]["tasks"][1]["state"]), (&json!(2), &json!("pending")));
 
     let (_, status) = check(&env, "status_snapshot", 0, &["status"]);
+    assert_eq!(status["next"][0]["arguments"]["task_ids"], json!([running, queued]));
     let data = &status["data"];
     assert_eq!(data["summary"], json!({ "running": 1, "queued": 1, "recently_completed": 0 }));
     assert_eq!(
@@ -222,6 +231,7 @@ fn a_task_that_is_not_done_says_where_it_is() {
     assert_eq!(data.get("recently_completed"), None, "an empty list is absent");
     env.expect(0, &["cancel", &queued]);
     let (_, status) = check(&env, "status_snapshot", 0, &["status", &queued]);
+    suggests(&status, "delegate_results", &queued);
     let ended = &status["data"]["recently_completed"][0];
     assert_eq!((&ended["state"], &ended["unread"]), (&json!("cancelled"), &json!(true)));
 }
@@ -232,6 +242,7 @@ fn the_other_commands_reply_about_the_registry() {
     let task = env.submit("sleep 60").task_id;
     let ran = env.json(&["cancel", &task, "--reason", "enough", "--json"]);
     fits("registry_info", &ran);
+    suggests(&ran, "delegate_results", &task);
     let data = &ran["data"];
     assert_eq!((&data["operation"], &data["state"]), (&json!("cancel"), &json!("cancelled")));
     assert_eq!((&data["previous_state"], &data["reason"]), (&json!("working"), &json!("enough")));

@@ -144,3 +144,23 @@ fn a_start_that_the_lock_prevents_says_how_long_it_tried() {
     assert_eq!((&error["code"], &error["retryable"]), (&json!("TIMEOUT"), &json!(true)), "{error:#}");
     assert!(error["duration_ms"].as_u64().unwrap() > 1000, "{error:#}");
 }
+
+#[test]
+fn a_registry_that_nobody_can_read_is_not_set_aside_by_a_rebuild() {
+    let env = TestEnv::new();
+    env.expect(0, &["run", "--agent", "command", "--wait", "true"]);
+    let set_aside = || {
+        let names = fs::read_dir(env.home()).unwrap().map(|file| file.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().contains("damaged")).count()
+    };
+    let lock = Connection::open(env.registry()).unwrap();
+    lock.busy_timeout(PATIENCE).unwrap();
+    // Keeps even readers out.
+    lock.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let ran = env.expect(6, &["doctor", "--rebuild"]);
+    assert!(ran.stderr.starts_with("delegator: the registry is busy"), "{}", ran.stderr);
+    assert_eq!(set_aside(), 0);
+    drop(lock);
+    let nothing = env.expect(2, &["doctor", "--rebuild"]);
+    assert!(nothing.stderr.contains("nothing to rebuild"), "{}", nothing.stderr);
+}

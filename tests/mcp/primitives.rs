@@ -30,13 +30,13 @@ case "$prompt" in
 esac
 "#;
 
-struct World {
-    env: TestEnv,
-    client: Client,
+pub struct World {
+    pub env: TestEnv,
+    pub client: Client,
 }
 
 impl World {
-    fn new() -> World {
+    pub fn new() -> World {
         let env = TestEnv::new();
         let (side, codex) = (env.side(), env.root().join("bin/codex"));
         let help = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/codex/exec_help.txt");
@@ -87,7 +87,7 @@ impl World {
         id
     }
 
-    fn release(&self) {
+    pub fn release(&self) {
         fs::write(self.env.side().join("go"), "").unwrap();
     }
 }
@@ -499,6 +499,27 @@ fn the_cloud_takes_nothing_back_but_tells_where() {
     assert!(waited["meta"]["duration_ms"].as_u64().unwrap() < 30_000, "it was sent away: {waited:#}");
     let status = cloud.client.call("_codex_cloud_status", json!({ "task_id": task })).unwrap();
     assert_eq!(status["data"]["tasks"][0]["state"], "working", "it is followed on");
+    fs::write(cloud.dir.join("diff"), "diff --git a/x b/x\n+more\n").unwrap();
+    fs::write(cloud.dir.join("state"), "READY").unwrap();
+    let waited =
+        cloud.client.call("_codex_cloud_wait", json!({ "task_id": task, "timeout_sec": 60 })).unwrap();
+    assert_eq!(waited["data"]["state"], "completed", "{waited:#}");
+}
+
+#[test]
+fn a_cloud_task_that_fails_after_a_refused_cancel_is_seen_to_fail() {
+    let mut cloud = Cloud::new("PENDING");
+    let ask = json!({ "task": "fix it", "env_id": "e" });
+    let task = cloud.client.call("_codex_cloud_submit", ask).unwrap()["data"]["task_id"].clone();
+    wait_for("the first poll", PATIENCE, || cloud.dir.join("at-status").exists().then_some(()));
+    cloud.client.call("_codex_cloud_cancel", json!({ "task_id": task })).unwrap_err();
+    fs::write(cloud.dir.join("state"), "ERROR").unwrap();
+    // Nobody waits: status alone tells.
+    let ended = wait_for("the end", PATIENCE, || {
+        let status = cloud.client.call("_codex_cloud_status", json!({ "task_id": task })).unwrap();
+        status["data"]["recently_completed"].get(0).cloned()
+    });
+    assert_eq!(ended["state"], "failed", "{ended:#}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn changes_are_tried_applied_and_refused_with_their_files() {
         "{tried:#}"
     );
     assert_eq!(shell(&env, &env.work(), "git status --short"), "");
-    assert_eq!(tried["suggested_next"][0]["tool"], "delegate_apply", "{tried:#}");
+    assert_eq!(tried["next"][0]["tool"], "delegate_apply", "{tried:#}");
 
     fs::write(env.work().join("new"), "mine\n").unwrap();
     let refused = client.call("delegate_apply", ask(false)).unwrap();

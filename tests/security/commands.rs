@@ -70,7 +70,7 @@ fn without_anything_that_holds_they_are_unsupported() {
     // The fake Codex of this machine has no sandbox at all.
     world.configure("command_over_mcp = true\n");
     let reply = run(&mut world.client(), command(None, "touch made"));
-    reply.refused("UNSUPPORTED", "`codex sandbox`: it could not be started", "doctor");
+    reply.refused("UNSUPPORTED", "`codex sandbox`: it failed: ", "doctor");
     world.untouched();
     assert!(!world.path("project/made").exists());
 }

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::host::listen;
 use crate::mcp::http::Door;
 use crate::mcp::http::connection_limits::Place;
-use crate::mcp::http::delivery_body::Handed;
+use crate::mcp::http::delivery_body::{Admission, Handed};
 use crate::mcp::http::guard::{Admitted, Refusal};
 use crate::mcp::protocol::Delivery;
 use crate::mcp::protocol::Scan;
@@ -93,7 +93,10 @@ impl Door {
     /// Passes a request to the SDK once it has arrived completely, without its token.
     async fn pass(&self, request: Request<Incoming>) -> Answer {
         let (mut head, body) = request.into_parts();
-        head.headers.remove(header::AUTHORIZATION);
+        let Some(authorization) = head.headers.remove(header::AUTHORIZATION) else {
+            return refuse(Refusal::Token);
+        };
+        let admission = Admission { guard: self.guard.clone(), authorization };
         match read(body).await {
             Ok(body) => {
                 if let Some(reason) = wrong(&body).filter(|_| is_message(&head)) {
@@ -102,7 +105,12 @@ impl Door {
                 let delivery = Delivery::new(&self.read, self.stop.child_token());
                 head.extensions.insert(delivery.clone());
                 let answer = self.mcp.handle(Request::from_parts(head, Full::new(body))).await;
-                answer.map(|body| Handed::new(body, delivery).boxed())
+                // It may have taken long.
+                if !admission.is_valid() {
+                    delivery.lost();
+                    return refuse(Refusal::Token);
+                }
+                answer.map(|body| Handed::new(body, delivery, admission).boxed())
             }
             Err((status, text)) => {
                 let mut answer = plain(status, text);

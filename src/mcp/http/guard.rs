@@ -109,10 +109,15 @@ impl Guard {
         if asks && headers.contains_key(ORIGIN) {
             return Ok(Admitted::Preflight);
         }
-        match only(headers, &AUTHORIZATION).and_then(bearer) {
-            Some(shown) if self.token.is(shown) => Ok(Admitted::Request),
+        match only(headers, &AUTHORIZATION) {
+            Some(shown) if self.is_valid(shown) => Ok(Admitted::Request),
             _ => Err(Refusal::Token),
         }
+    }
+
+    /// Whether this `Authorization` header has the token that is in the file now.
+    pub(crate) fn is_valid(&self, authorization: &HeaderValue) -> bool {
+        bearer(authorization).is_some_and(|shown| self.token.is(shown))
     }
 
     /// The origin of the calling page, if it is allowed.

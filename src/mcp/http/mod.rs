@@ -64,7 +64,7 @@ pub(crate) enum Ended {
 
 /// Handles requests: the guard first, then the SDK.
 struct Door {
-    guard: Guard,
+    guard: Arc<Guard>,
     mcp: StreamableHttpService<Server, Sessions>,
     read: Read,
     stop: CancellationToken,
@@ -156,6 +156,6 @@ impl Door {
         let gone = stop.clone();
         let server = move || Ok(Server::new(env.clone(), profile, gone.child_token(), shared.clone()));
         let mcp = StreamableHttpService::new(server, sessions, config);
-        Self { guard, mcp, read, stop: stop.clone() }
+        Self { guard: Arc::new(guard), mcp, read, stop: stop.clone() }
     }
 }

@@ -80,7 +80,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let notice = call.notice(std::slice::from_ref(&results.view.row.id));
     let now = clock::now();
     let facts = Facts::of(&results.view);
-    let report = Report::of(&results, &facts, now, Voice::Tools).in_envelope(&results);
+    let report = Report::of(&results, &facts, now, Voice::Tools).in_envelope(&results, &facts);
     let report = Report { notice: notice.clone(), ..report };
     let text = reply::page(call.tool.name, &report, reply::events(&results), call.context.config.cuts());
     let data = TaskResult::of(&results, &facts, now, Voice::Tools).with_events(&results, Voice::Tools);

@@ -172,14 +172,14 @@ impl Wait {
         let wanted = ResultsRequest { output: self.output.most(), events: false };
         let results: Vec<Results> = views.into_iter().map(|view| reading::gather(view, wanted)).collect();
         let now = clock::now();
+        let facts: Vec<Facts> = results.iter().map(|one| Facts::of(&one.view)).collect();
         let reports: Vec<Report> = results
             .iter()
-            .map(|one| Report {
+            .zip(&facts)
+            .map(|(one, facts)| Report {
                 wait_exceeded: !one.view.needs_no_wait(),
                 notice: notice.clone(),
-                ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools)
-                    .in_envelope(one)
-                    .beside_wait_meta()
+                ..Report::of(one, facts, now, Voice::Tools).in_envelope(one, facts).beside_wait_meta()
             })
             .collect();
         let (text, next) = match reports.as_slice() {
@@ -189,7 +189,7 @@ impl Wait {
                 (reply::reports(call.tool.name, several, notice.as_deref(), &next).into(), next)
             }
         };
-        let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
+        let (meta, data) = WaitData::of(&results, &facts, limit, now, Voice::Tools);
         let meta = meta.with_notice(notice);
         let budget = if results.len() > 1 || wanted.output.is_some() { Budget::MOST } else { Budget::USUAL };
         Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(self.format).within(budget))

@@ -35,7 +35,8 @@ pub(super) fn resume(call: &mut Call, given: Map<String, Value>) -> Result<Reply
 fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<Reply, Failure> {
     let (results, exceeded) = asked.watch(call, accepted)?;
     let now = clock::now();
-    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results);
+    let facts = Facts::of(&results.view);
+    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results, &facts);
     let queued = match results.view.state() {
         State::Pending => reading::queued(&call.context, now).map_err(|error| failure(&error))?,
         State::Working
@@ -50,9 +51,7 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     let cuts = call.context.config.cuts();
     let report = if asked.waits() { report } else { report.acknowledging(results.view.state()) };
     let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
-    let result = asked
-        .waits()
-        .then(|| TaskResult::of(&results, &Facts::of(&results.view), now, Voice::Tools).waited(&results));
+    let result = asked.waits().then(|| TaskResult::of(&results, &facts, now, Voice::Tools).waited(&results));
     let (meta, ack) = Ack::of(accepted, &results.view, queued, result);
     let meta = AckMeta { notice: report.notice, ..meta };
     let next = report.calls;
