@@ -29,7 +29,7 @@ pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
 pub(crate) use plan::{BadPlan, Job, Plan};
 pub(crate) use progress::{Counters, Eta, POLL_FREQUENCY_MS, Phase, Progress, RunningCommand};
 pub(crate) use remote::{Remote, RemoteJob, RemoteRecord};
-pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, WorkKind};
+pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, Slot, Slots, WorkKind};
 pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;

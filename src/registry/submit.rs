@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
 use crate::host::Lock;
-use crate::model::{POLL_FREQUENCY_MS, Request, State, TaskId, ThreadId};
+use crate::model::{POLL_FREQUENCY_MS, Request, Slot, Slots, State, TaskId, ThreadId};
 use crate::registry::tasks::select;
-use crate::registry::{Registry, RegistryError, Row, progress_steps};
+use crate::registry::{Registry, RegistryError, Row, progress_steps, queue};
 
 /// How often the registry may be replaced during one submission.
 const MOST_REPLACED: u32 = 5;
@@ -20,7 +20,7 @@ const MOST_REPLACED: u32 = 5;
 pub(crate) struct Submission<'a> {
     pub(crate) request: &'a Request,
     pub(crate) lock: Lock,
-    pub(crate) limit: u32,
+    pub(crate) slots: Slots,
     /// Return an identical open task that is no older than this.
     pub(crate) same_within: Option<Duration>,
 }
@@ -41,12 +41,12 @@ pub(crate) enum Submitted {
 
 impl Registry {
     pub(crate) fn submit(&mut self, submission: Submission<'_>) -> Result<Submitted, RegistryError> {
-        let Submission { request, lock, limit, same_within } = submission;
+        let Submission { request, lock, slots, same_within } = submission;
         let fingerprint = fingerprint(request);
         let mut lock = Some(lock);
         for _ in 0..MOST_REPLACED {
             let submitted = self.transaction(|transaction| {
-                take_in(transaction, request, &fingerprint, limit, same_within, &mut lock)
+                take_in(transaction, request, &fingerprint, slots, same_within, &mut lock)
             })?;
             // A row written to a replaced file does not count.
             if !self.reopen_if_replaced()? {
@@ -69,7 +69,7 @@ fn take_in(
     transaction: &Connection,
     request: &Request,
     fingerprint: &str,
-    limit: u32,
+    slots: Slots,
     same_within: Option<Duration>,
     lock: &mut Option<Lock>,
 ) -> Result<Submitted, RegistryError> {
@@ -95,8 +95,12 @@ fn take_in(
     {
         return Ok(Submitted::Busy(row));
     }
-    let takes_slot = request.work.takes_slot();
-    let claimed = lock.is_some() && (has_room(transaction, limit)? || (!takes_slot && limit > 0));
+    let claimed = lock.is_some()
+        && match request.work.slot() {
+            Some(Slot::Local) => has_room(transaction, Slot::Local, slots.local)?,
+            Some(Slot::Cloud) => has_room(transaction, Slot::Cloud, slots.cloud)?,
+            None => slots.local > 0,
+        };
     let state = if claimed { State::Working } else { State::Pending };
     insert(transaction, request, fingerprint, state)?;
     // The lock of a queued task is released before its row is visible, so that anybody can claim it
@@ -115,12 +119,9 @@ fn is_in(connection: &Connection, id: &TaskId) -> Result<bool, RegistryError> {
 }
 
 /// Whether there is a free slot that no task waits for.
-fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> {
-    let waiting: Option<i64> = connection
-        .prepare_cached("SELECT seq FROM tasks WHERE state = 'pending' LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    Ok(waiting.is_none() && crate::registry::queue::taken(connection)? < limit)
+fn has_room(connection: &Connection, slot: Slot, limit: u32) -> Result<bool, RegistryError> {
+    let waiting = format!("SELECT 1 FROM tasks WHERE state = 'pending' AND {} LIMIT 1", queue::in_slot(slot));
+    Ok(!connection.prepare_cached(&waiting)?.exists([])? && queue::taken(connection, slot)? < limit)
 }
 
 /// A recent identical task that is still open.
@@ -185,7 +186,7 @@ pub(super) fn insert(
         request.created_at,
         claimed.then_some(request.created_at),
         if request.work == crate::model::WorkKind::Hosted { "cloud" } else { "local" },
-        request.work.takes_slot(),
+        request.work.slot() == Some(Slot::Local),
         progress_steps::before_progress(state),
         POLL_FREQUENCY_MS,
     ])?;

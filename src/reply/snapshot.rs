@@ -94,7 +94,8 @@ pub(crate) struct Running {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Queued {
     pub(crate) task_id: TaskId,
-    /// From 1, which starts next. Counts the tasks of all projects.
+    /// From 1, which starts next. Counts the tasks of all projects that wait for the same: for this machine, or for the
+    /// cloud.
     pub(crate) position: usize,
     /// The time until it starts, estimated from how long earlier runs took.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -183,12 +183,41 @@ fn what_a_cloud_task_cannot_honour_is_refused_by_name() {
 fn a_cloud_task_that_was_not_submitted_is_really_cancelled() {
     let cloud = Cloud::new();
     let program = cloud.env.root().join("bin/codex");
-    cloud.env.configure(&format!("codex_path = \"{}\"\nmax_concurrent = 0\n", program.display()));
+    cloud.env.configure(&format!("codex_path = \"{}\"\nmax_cloud = 0\n", program.display()));
     let Submitted { task_id, .. } = acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap();
     let cancelled = cloud.env.json(&["cancel", &task_id, "--json"]);
     fits("registry_info", &cancelled);
     assert_eq!(cancelled["data"]["message"], "cancelled; no process is left");
     assert_eq!(files_in(&cloud.dir.join("tasks")), [""; 0]);
+}
+
+#[test]
+fn cloud_tasks_leave_the_slots_of_this_machine_free() {
+    let cloud = Cloud::new();
+    let program = cloud.env.root().join("bin/codex");
+    cloud.env.configure(&format!("codex_path = {program:?}\nmax_concurrent = 1\nmax_cloud = 2\n"));
+    fs::write(cloud.dir.join("state"), "PENDING").unwrap();
+    let submitted = || acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap().task_id;
+    let tasks: Vec<_> = (0..3).map(|_| submitted()).collect();
+    let local = |line: &str| cloud.env.expect(0, &["run", "--agent", "command", line]).stdout;
+    let go = cloud.env.side().join("go");
+    let working = local(&format!("until [ -e {} ]; do sleep 0.02; done", go.display()));
+    local("true");
+    let status = cloud.env.json(&["status", "--json"]);
+    assert_eq!(
+        status["data"]["tasks"].as_array().unwrap().len(),
+        3,
+        "two in the cloud, one here: {status:#}"
+    );
+    let queued = status["data"]["queue"].as_array().unwrap();
+    let positions: Vec<_> = queued.iter().map(|one| one["position"].as_u64().unwrap()).collect();
+    assert_eq!(positions, [1, 1], "each is the next of its kind: {status:#}");
+    assert_eq!(queued[0]["task_id"], json!(tasks[2]));
+    fs::write(&go, "").unwrap();
+    cloud.env.await_final(working.trim());
+    for task in &tasks {
+        cloud.env.expect(0, &["cancel", task]);
+    }
 }
 
 #[test]
