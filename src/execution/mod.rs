@@ -3,6 +3,7 @@
 mod ask_to_cancel;
 pub(crate) mod attached;
 mod child;
+mod cloud_changes;
 pub(crate) mod control;
 mod evidence_gaps;
 mod hosted;

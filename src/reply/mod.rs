@@ -5,6 +5,7 @@
 
 mod agent_answer;
 mod changed_files;
+mod cloud_task;
 mod command_counts;
 mod diagnosis;
 mod envelope;

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, Submitted, TestEnv, acknowledged, finish};
 
-const DIFF: &str = "diff --git a/x b/x\n+more\n";
+const DIFF: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n one\n+more\n";
+const PAGE: &str = "https://chatgpt.com/codex/tasks/task_e_1";
 
 struct Cloud {
     env: TestEnv,
@@ -86,8 +87,36 @@ fn a_task_goes_to_the_cloud_and_its_changes_come_back() {
     assert_eq!(cloud.sent("starting_diff"), None, "nobody asked for it");
     assert_eq!(report["status"], "completed");
     let summary = report["summary"].as_str().unwrap();
-    let told = "do it: +1/-0 • 1 file (2 attempts, 2 with changes); https://chatgpt.com/codex/tasks/task_e_1";
-    assert_eq!(summary, told);
+    assert_eq!(summary, "do it: +1/-0 • 1 file (2 attempts, 2 with changes)");
+    let cloud_task = json!({ "page": PAGE, "attempts": 2, "changes": ["changes.diff", "changes-2.diff"] });
+    assert_eq!(report["cloud"], cloud_task);
+    let opened: Vec<_> = report["artifacts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(opened, ["changes.diff", "changes-2.diff", "stdout.log", "transcript.log"]);
+    let files = &report["file_operations"];
+    assert_eq!((&files["modified_files"], &files["lines_added"]), (&json!(["x"]), &json!(1)));
+    assert_eq!(
+        (&files["source"], &files["reason"]),
+        (&json!("cloud"), &json!("attempt 1, not applied here"))
+    );
+    let results = cloud.env.json(&["results", id, "--json"]);
+    fits("result_set", &results);
+    assert_eq!(results["data"]["metadata"]["cloud"], cloud_task);
+    assert_eq!(results["data"]["files"][0], "changes.diff");
+    let waited = cloud.env.json(&["wait", id, "--json"]);
+    fits("wait_result", &waited);
+    assert_eq!(waited["data"]["files"], cloud_task["changes"]);
+    let next = json!({ "task_id": id, "artifact": "changes.diff" });
+    for reply in [&report, &results, &waited] {
+        assert_eq!(
+            (&reply["next"][0]["tool"], &reply["next"][0]["arguments"]),
+            (&json!("inspect_output"), &next)
+        );
+    }
+    let text = cloud.env.expect(0, &["results", id]).stdout;
+    assert!(text.contains(&format!("page: {PAGE}\n")), "{text}");
+    assert!(text.contains(&format!("`delegator inspect {id} changes.diff` shows its changes")), "{text}");
+    let status = cloud.env.expect(0, &["status", id]).stdout;
+    assert!(status.contains(PAGE), "{status}");
     for name in ["changes.diff", "changes-2.diff"] {
         assert_eq!(cloud.env.expect(0, &["inspect", id, name, "--grep", "more"]).code, Some(0));
     }
@@ -96,6 +125,52 @@ fn a_task_goes_to_the_cloud_and_its_changes_come_back() {
         [".git", "gone.bin", "kept.txt"],
         "written into the user's directory"
     );
+}
+
+#[test]
+fn changes_that_do_not_come_back_are_warned_of() {
+    let cloud = Cloud::new();
+    fs::remove_file(cloud.dir.join("diff")).unwrap();
+    let report = cloud.run(0, &["--env-id", "e", "--wait"]);
+    let warning = report["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("could not be fetched") && warning.ends_with(PAGE), "{warning}");
+}
+
+#[test]
+fn trouble_while_a_task_is_followed_asks_for_no_second_task() {
+    let cloud = Cloud::new();
+    let broken = "Error: GET https://chatgpt.com/backend-api/wham/tasks/x failed: 500 Internal Server Error";
+    fs::write(cloud.dir.join("refuses-status"), broken).unwrap();
+    let task = acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap();
+    let told = crate::support::env::wait_for("the failed poll", PATIENCE, || {
+        let status = cloud.env.expect(0, &["status", &task.task_id]).stdout;
+        status.contains("500").then_some(status)
+    });
+    assert!(told.contains("asked again automatically, nothing to do") && told.contains(PAGE), "{told}");
+    let status = cloud.env.json(&["status", &task.task_id, "--json"]);
+    let actions = status["data"]["tasks"][0]["progress"]["next_actions"].to_string();
+    assert!(actions.contains("stops following it; the cloud goes on with it"), "{actions}");
+    fs::remove_file(cloud.dir.join("refuses-status")).unwrap();
+    cloud.env.expect(0, &["wait", &task.task_id]);
+    assert_eq!(files_in(&cloud.dir.join("tasks")), ["task_e_1"]);
+}
+
+#[test]
+fn a_submission_that_is_refused_says_whether_to_repeat_it() {
+    for (said, reason, retryable) in [
+        ("Error: environment 'e' not found; run codex cloud", "unknown_environment", false),
+        ("error sending request: dns error: failed to lookup address", "no_network", true),
+    ] {
+        let cloud = Cloud::new();
+        fs::write(cloud.dir.join("refuses-exec"), said).unwrap();
+        let advice = cloud.run(1, &["--env-id", "e", "--wait"])["error_context"].clone();
+        assert_eq!(
+            (&advice["reason"], &advice["retryable"]),
+            (&json!(reason), &json!(retryable)),
+            "{advice:#}"
+        );
+        assert_eq!(advice["hint"].as_str().unwrap().contains("start the task again"), retryable);
+    }
 }
 
 #[test]
