@@ -33,6 +33,24 @@ pub(crate) struct Snapshot {
     pub(crate) last_lines: Option<Vec<(TaskId, Vec<String>)>>,
 }
 
+/// Whether tasks run in the cloud or on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InCloud {
+    Yes,
+    No,
+}
+
+impl Snapshot {
+    /// Only the tasks of one kind.
+    pub(crate) fn of_kind(mut self, kind: InCloud) -> Self {
+        let is_of = |row: &Row| row.id.is_hosted() == (kind == InCloud::Yes);
+        self.running.retain(|view| is_of(&view.row));
+        self.queued.retain(|task| is_of(&task.row));
+        self.finished.retain(is_of);
+        self
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct QueuedTask {
     /// From 1, which starts next. Counts the tasks of all projects that wait for the same: a slot on this machine, or one

@@ -95,7 +95,7 @@ fn checked(branch: &str) -> Result<String, TaskError> {
 
 /// The uncommitted changes of the repository, if there are any.
 fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result<Option<String>, TaskError> {
-    let root = git_root.ok_or_else(|| TaskError::OutsideGit(cwd.to_owned()))?;
+    let root = git_root.ok_or_else(|| TaskError::DiffOutsideGit(cwd.to_owned()))?;
     let refused = |why: String| TaskError::NoStartingDiff(why);
     let path = context.env.get("PATH");
     let program = Git::find(path, &[root]).ok_or_else(|| refused(git::SnapshotError::NoGit.to_string()))?;

@@ -180,6 +180,8 @@ fn outside_a_repository_the_branch_is_named_too() {
     assert_eq!(cloud.sent("args").unwrap(), "cloud exec --env e --branch main -\n");
     let refused = cloud.run(2, &["--env-id", "e", "--starting-diff"]);
     assert_eq!(refused["error"]["details"]["reason"], "outside_git");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("leave out `--starting-diff`"), "{hint}");
 }
 
 #[test]
@@ -367,6 +369,9 @@ fn environments_are_listed_and_edits_of_the_list_are_undone_by_the_opposite() {
     assert_eq!(removed["data"]["undo"], undo);
     env.expect(3, &["environments", "remove", "env_1"]);
     env.expect(2, &["environments", "add", "env_2"]);
+    for bad in [&[""][..], &["x", "--repository", "no"], &["x", "--tech-stack", "cobol"]] {
+        env.expect(2, &[&["environments", "add"], bad].concat());
+    }
 
     fs::write(&file, "{\"environments\": [{]}").unwrap();
     let broken = env.expect(6, &["environments"]);
