@@ -78,7 +78,7 @@ impl Autopilot {
         let accepted = submit::start(&mut context, ask)?;
         if detach && !call.json {
             print::id(&accepted.task_id);
-            run::acknowledge(&context, &accepted);
+            run::acknowledge(&accepted);
             return Ok(Exit::Done);
         }
         // Without patience, the reply says what is known now.

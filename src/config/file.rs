@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::config::thinking_levels::ThinkingLevels;
 use crate::config::{ToolProfile, config_error};
 use crate::host::Env;
-use crate::model::{AgentName, InlineLimits, KillLevel, Level, Limits, Sandbox, ThinkingLevel};
+use crate::model::{AgentName, InlineLimits, KillLevel, Level, Limits, Sandbox, Slots, ThinkingLevel};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) command_over_mcp: bool,
     pub(crate) max_depth: u32,
     pub(crate) max_concurrent: u32,
+    pub(crate) max_cloud: u32,
     idle_timeout_s: u64,
     hard_timeout_s: u64,
     command_timeout_s: u64,
@@ -89,6 +90,7 @@ impl Default for Config {
             command_over_mcp: false,
             max_depth: 1,
             max_concurrent: 4,
+            max_cloud: 16,
             idle_timeout_s: 15 * 60,
             hard_timeout_s: 2 * 60 * 60,
             command_timeout_s: 60 * 60,
@@ -134,7 +136,7 @@ impl Config {
 
     /// Used by read-only commands if the file is invalid.
     pub(crate) fn starting_nothing() -> Self {
-        Self { max_concurrent: 0, ..Self::default() }
+        Self { max_concurrent: 0, max_cloud: 0, ..Self::default() }
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -186,6 +188,10 @@ impl Config {
     /// The model and the effort of autopilot's jobs of this level.
     pub(crate) fn thinking_level(&self, level: ThinkingLevel, env: &Env) -> Level {
         self.autopilot.resolve(level, env)
+    }
+
+    pub(crate) fn slots(&self) -> Slots {
+        Slots { local: self.max_concurrent, cloud: self.max_cloud }
     }
 
     /// The tools that a server lists by default.

@@ -46,7 +46,12 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "max_concurrent",
         default: "4",
-        meaning: "maximum number of concurrent tasks, over all processes",
+        meaning: "maximum number of concurrent tasks on this machine, over all processes",
+    },
+    Key {
+        name: "max_cloud",
+        default: "16",
+        meaning: "maximum number of tasks in Codex Cloud that are followed at the same time",
     },
     Key {
         name: "idle_timeout_s",

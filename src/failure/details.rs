@@ -56,7 +56,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::OddDirectory(path) => {
             json!({ "reason": "not_utf8", "file": path.display().to_string() })
         }
-        TaskError::OutsideGit(path) => {
+        TaskError::OutsideGit(path) | TaskError::DiffOutsideGit(path) => {
             json!({ "reason": "outside_git", "file": path.display().to_string() })
         }
         TaskError::ForbiddenRoot(path) | TaskError::OutsideRoots(path) => {

@@ -35,7 +35,7 @@ pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
 pub(crate) use plan::{BadPlan, Job, Plan, ThinkingLevel};
 pub(crate) use progress::{Counters, Eta, POLL_FREQUENCY_MS, Phase, Progress, RunningCommand};
 pub(crate) use remote::{Remote, RemoteJob, RemoteRecord};
-pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, WorkKind};
+pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, Slot, Slots, WorkKind};
 pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use skills::{Selection, SkillEntry, SkillOrigin, SkillsMode, SkillsRequest};
 pub(crate) use state::State;

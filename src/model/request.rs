@@ -154,10 +154,35 @@ impl WorkKind {
         self != WorkKind::Child
     }
 
-    /// Whether it counts towards `max_concurrent`. A coordinator only waits for tasks that do.
-    pub(crate) fn takes_slot(self) -> bool {
-        self != WorkKind::Coordinator
+    /// What it occupies while it runs. A coordinator only waits for tasks that occupy something.
+    pub(crate) fn slot(self) -> Option<Slot> {
+        match self {
+            WorkKind::Child => Some(Slot::Local),
+            WorkKind::Hosted => Some(Slot::Cloud),
+            WorkKind::Coordinator => None,
+        }
     }
+}
+
+/// What a running task counts towards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Slot {
+    /// `max_concurrent`.
+    Local,
+    /// `max_cloud`.
+    Cloud,
+}
+
+/// How many tasks may run at once, on this machine and in the cloud.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slots {
+    pub(crate) local: u32,
+    pub(crate) cloud: u32,
+}
+
+impl Slots {
+    /// Nothing starts.
+    pub(crate) const NONE: Slots = Slots { local: 0, cloud: 0 };
 }
 
 /// The sandbox program for a command, and its restrictions.

@@ -27,7 +27,7 @@ pub(crate) use failed_output::LAST_FAILED;
 pub(crate) use inspect::{Inspected, inspect};
 pub(crate) use inspect_target::InspectTarget;
 pub(crate) use results::{Artifact, Output, Partial, Results, ResultsRequest, gather};
-pub(crate) use snapshot::{MAX_FINISHED_COUNTED, QueuedTask, Snapshot, queued, snapshot};
+pub(crate) use snapshot::{InCloud, MAX_FINISHED_COUNTED, QueuedTask, Snapshot, queued, snapshot};
 pub(crate) use subruns::{Subrun, SubrunState, Tree, activity, subruns};
 pub(crate) use task_names::names;
 pub(crate) use terminal_output::{OpenOutput, OutputSource, list_commands_of, list_terminals, open_terminal};

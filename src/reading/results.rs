@@ -54,6 +54,13 @@ pub(crate) struct Results {
     pub(crate) tree: Option<Tree>,
 }
 
+impl Results {
+    /// The diffs of a task in the cloud.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Artifact> {
+        self.artifacts.iter().filter(|file| file.name.is_changes())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Artifact {
     pub(crate) name: ArtifactName,

@@ -26,6 +26,8 @@ pub(crate) struct View {
     /// Present once the run is sealed.
     pub(crate) result: Option<RunResult>,
     pub(crate) progress: Option<Progress>,
+    /// For a task in the cloud: how far its submission came.
+    pub(crate) remote: Option<Remote>,
     /// What was observed, for a finished run.
     pub(crate) evidence: Option<Evidence>,
     /// How long similar runs took, for a queued or running task.
@@ -111,9 +113,9 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
         && row.state == State::Working
         && progress.as_ref().is_some_and(|now| now.question.is_some());
     let row = if asks { Row { state: State::InputRequired, ..row } } else { row };
-    let is_unconfirmed = row.state == State::Working
-        && row.agent.abilities().work == WorkKind::Hosted
-        && matches!(dir.read_remote(), Ok(Some(Remote::Submitting { .. })));
+    let is_hosted = row.agent.abilities().work == WorkKind::Hosted;
+    let remote = is_hosted.then(|| dir.read_remote().ok().flatten()).flatten();
+    let is_unconfirmed = row.state == State::Working && matches!(remote, Some(Remote::Submitting { .. }));
     let row = if is_unconfirmed { Row { state: State::Unconfirmed, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = match row.state {
@@ -130,7 +132,7 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     }
     let kept_for = context.config.retention_age();
     let max_sandbox = context.config.max_sandbox;
-    View { row, dir, request, result, progress, evidence, took, kept_for, max_sandbox, damaged }
+    View { row, dir, request, result, progress, remote, evidence, took, kept_for, max_sandbox, damaged }
 }
 
 /// How long earlier runs of this kind took; none if that cannot be read.

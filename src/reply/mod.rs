@@ -8,6 +8,7 @@ mod apply;
 mod autopilot;
 mod autopilot_text;
 mod changed_files;
+mod cloud_task;
 mod command_counts;
 mod diagnosis;
 mod envelope;

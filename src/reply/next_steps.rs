@@ -81,6 +81,8 @@ pub(crate) struct Next {
     id: TaskId,
     state: State,
     can_resume: bool,
+    /// The first diff that came back from the cloud.
+    changes: Option<String>,
     /// It has output.
     printed: bool,
     /// A part of its output is in the same reply.
@@ -113,6 +115,7 @@ impl Next {
             id: view.row.id.clone(),
             state: view.state(),
             can_resume,
+            changes: None,
             printed: view.missing_output().is_none(),
             shown: false,
             long: said.chars().nth(LINE).is_some(),
@@ -130,6 +133,7 @@ impl Next {
             id: id.clone(),
             state: State::Working,
             can_resume: false,
+            changes: None,
             printed: true,
             shown: false,
             long: false,
@@ -151,7 +155,8 @@ impl Next {
             None => inline.end(said).is_some(),
         };
         let kept_alone = results.artifacts.iter().any(|file| file.name.as_str() == ANSWER);
-        Self { shown: results.output.is_some(), too_long, kept_alone, ..Self::of(view) }
+        let changes = results.changes().next().map(|file| file.name.to_string());
+        Self { shown: results.output.is_some(), too_long, kept_alone, changes, ..Self::of(view) }
     }
 
     /// For a reply that also has the agent's whole answer.
@@ -186,7 +191,7 @@ impl Next {
             }
             State::Pending | State::Working | State::Unconfirmed => vec![
                 of("delegate_wait", "waits for its end; the run continues meanwhile"),
-                of("delegate_cancel", "ends it"),
+                of("delegate_cancel", self.cancelling()),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
                 let allowed = self.allowing.map(|sandbox| {
@@ -214,10 +219,21 @@ impl Next {
                     NextCall::new("delegate_results", arguments, "shows what it printed")
                 };
                 let resume = self.can_resume.then(|| resume("continues its thread"));
-                let calls = [allowed, whole, Some(look), resume];
+                let changes = self.changes.as_ref().map(|name| {
+                    let arguments = json!({ "task_id": id, "artifact": name });
+                    NextCall::new("inspect_output", arguments, "reads its changes")
+                });
+                let calls = [changes, allowed, whole, Some(look), resume];
                 calls.into_iter().flatten().take(MOST).collect()
             }
         }
+    }
+
+    /// What cancelling does.
+    fn cancelling(&self) -> &'static str {
+        // Codex Cloud has no cancel.
+        let is_sent = self.id.is_hosted() && self.state != State::Pending;
+        if is_sent { "stops following it; the cloud goes on with it" } else { "ends it" }
     }
 
     fn commands(&self) -> Vec<String> {
@@ -234,7 +250,7 @@ impl Next {
             State::Working | State::Unconfirmed => vec![
                 format!("`delegator wait {id}` waits for its end"),
                 format!("`delegator logs -f {id}` shows its output"),
-                format!("`delegator cancel {id}` ends it"),
+                format!("`delegator cancel {id}` {}", self.cancelling()),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
                 let look = if self.printed {
@@ -251,7 +267,11 @@ impl Next {
                 });
                 let hidden = if self.answered { self.too_long } else { self.long };
                 let more = [hidden.then_some(whole), self.can_resume.then_some(resume)];
-                allowed.into_iter().chain([look]).chain(more.into_iter().flatten()).collect()
+                let changes = self
+                    .changes
+                    .as_ref()
+                    .map(|name| format!("`delegator inspect {id} {name}` shows its changes"));
+                changes.into_iter().chain(allowed).chain([look]).chain(more.into_iter().flatten()).collect()
             }
         }
     }

@@ -41,6 +41,9 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     }
     let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
     line(&format!("summary{by_agent}"), &shown(&report.summary));
+    if let Some(page) = report.cloud.as_ref().and_then(|cloud| cloud.page.as_ref()) {
+        line("page", page);
+    }
     if let Some(progress) = report.so_far.as_ref().and_then(SoFar::line) {
         line("progress", &progress);
     }
@@ -327,6 +330,7 @@ mod tests {
             commands: None,
             so_far: None,
             files: None,
+            cloud: None,
             tests: None,
             tokens: None,
             output: None,

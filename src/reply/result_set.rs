@@ -93,7 +93,8 @@ pub(crate) struct TaskResult {
     /// How many more there are; `file_operations` names them.
     #[serde(skip_serializing_if = "is_zero")]
     artifacts_left_out: usize,
-    /// The run's own files, relative to `run_dir`. A wait result has them if the run did not complete.
+    /// The run's own files, relative to `run_dir`. A wait result has them if the run did not complete; of a task that did,
+    /// only what changed in the cloud.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
     output: Output,
@@ -233,7 +234,9 @@ impl TaskResult {
 
     /// Without what `meta` of a wait result says. The files of a run that went well are in its result set.
     pub(super) fn beside_wait_meta(self) -> Self {
-        let files = if self.state == State::Completed.in_envelope() { Vec::new() } else { self.files };
+        let went_well = self.state == State::Completed.in_envelope();
+        let named = self.metadata.cloud.as_ref().map_or(&[][..], |cloud| &cloud.changes);
+        let files = self.files.into_iter().filter(|file| !went_well || named.contains(file)).collect();
         Self { completed_ts: None, exit_code: None, files, ..self }
     }
 

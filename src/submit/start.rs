@@ -9,7 +9,7 @@ use crate::execution::{inner_runs, pump};
 use crate::host::Attachment;
 use crate::host::Lock;
 use crate::host::disk;
-use crate::model::{Request, State, TaskId};
+use crate::model::{Request, Slot, Slots, State, TaskId};
 use crate::reading::look_up;
 use crate::registry::{Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
@@ -62,8 +62,8 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
         pending_dirs::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
     let taken_in = prepare(&dir, &note, &request, &environment).and_then(|lock| {
         // Inside a run we start no supervisor: it would end with the agent.
-        let limit = if request.within.is_empty() { context.config.max_concurrent } else { 0 };
-        Ok(context.registry.submit(Submission { request: &request, lock, limit, same_within })?)
+        let slots = if request.within.is_empty() { context.config.slots() } else { Slots::NONE };
+        Ok(context.registry.submit(Submission { request: &request, lock, slots, same_within })?)
     });
     let submitted = match taken_in {
         Ok(submitted) => submitted,
@@ -133,9 +133,19 @@ fn queued(context: &mut Context, request: &Request) -> Accepted {
     let pumped = move_queue(context, request).err();
     let pumped = pumped.map(|error| format!("it stays queued: {error}"));
     let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
-    let never = (context.config.max_concurrent == 0)
-        .then(|| "no task starts while `max_concurrent` is 0 in the configuration".to_owned());
-    Accepted { warnings: pumped.into_iter().chain(never).collect(), ..Accepted::new(id, state) }
+    let Slots { local, cloud } = context.config.slots();
+    let never = match request.work.slot() {
+        Some(Slot::Cloud) => {
+            (cloud == 0).then_some("no cloud task starts while `max_cloud` is 0 in the configuration")
+        }
+        Some(Slot::Local) | None => {
+            (local == 0).then_some("no task starts while `max_concurrent` is 0 in the configuration")
+        }
+    };
+    Accepted {
+        warnings: pumped.into_iter().chain(never.map(str::to_owned)).collect(),
+        ..Accepted::new(id, state)
+    }
 }
 
 /// Skips the queue if no supervisor died and no slot is free, because moving it costs time in proportion to

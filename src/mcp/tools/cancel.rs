@@ -21,8 +21,8 @@ pub(crate) const TOOL: Tool = Tool {
     name: "delegate_cancel",
     title: "End a task",
     about: "Ends a running or queued task and every process it started, when it is stuck or no longer needed. Answers \
-           once they are gone, like calling a colleague back; its work so far is kept. A finished task is not \
-           changed. Takes task_id (T-local-0123456789ab).",
+           once they are gone, like calling a colleague back; its work is kept. Of a cloud task it only stops the \
+           following. Takes task_id (T-local-0123456789ab).",
     search_hint: "cancel a delegated agent run",
     at_hand: false,
     internal: false,
