@@ -37,6 +37,29 @@ fn a_client_that_lost_its_context_finds_its_work_again() {
 }
 
 #[test]
+fn a_task_is_not_unread_to_whoever_cancelled_it() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1\n");
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let tasks = [(); 3].map(|()| client.replay("fix-test --speed 0.01"));
+    let ended_elsewhere = client.replay("quick --instant");
+    let [runs, waits, also_waits] = &tasks;
+    for (task, tool) in
+        [(waits, "delegate_cancel"), (also_waits, "_codex_local_cancel"), (runs, "delegate_cancel")]
+    {
+        let cancelled = client.call(tool, json!({ "task_id": task })).unwrap();
+        assert_eq!(cancelled["data"]["state"], "cancelled", "{cancelled}");
+    }
+    env.await_final(&ended_elsewhere);
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert_eq!(status["meta"]["notice"], format!("1 finished run unread: {ended_elsewhere}"), "{status}");
+    // A cancellation that came too late tells nothing of the result.
+    client.call("delegate_cancel", json!({ "task_id": ended_elsewhere })).unwrap();
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert!(status["meta"]["notice"].is_string(), "{status}");
+}
+
+#[test]
 fn other_projects_are_not_announced() {
     let env = TestEnv::new();
     let other = env.root().join("other");
