@@ -35,6 +35,8 @@ pub(crate) struct Cleaned {
     /// Tasks whose supervisor had died. A dry run leaves them as they are.
     pub(crate) stuck: Vec<TaskId>,
     pub(crate) found: Vec<TaskId>,
+    /// Those of `found` whose result nobody has fetched.
+    pub(crate) unread: Vec<TaskId>,
     pub(crate) removed: Vec<TaskId>,
     pub(crate) oldest: Option<Timestamp>,
     /// Directories without a task, left by a submitter that died.
@@ -181,6 +183,7 @@ fn clean(
         in_doubt,
         awaited_excess,
         busy: cleaning.is_none() && !ask.dry_run,
+        unread: rows.iter().filter(|row| row.unread).map(|row| row.id.clone()).collect(),
         found: rows.into_iter().map(|row| row.id).collect(),
     })
 }
