@@ -7,7 +7,7 @@ use crate::context::{Context, MissingOutput, TaskError, missing_output, one_line
 use crate::evidence::Evidence;
 use crate::host::{clock, lock};
 use crate::model::{
-    Counters, Phase, Progress, Remote, Request, RunResult, Sandbox, State, Timestamp, WorkKind,
+    AgentName, Counters, Phase, Progress, Remote, Request, RunResult, Sandbox, State, Timestamp, WorkKind,
 };
 use crate::reading::stopped_supervisor;
 use crate::registry::{Row, TaskMatch, TaskReference};
@@ -133,10 +133,16 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     View { row, dir, request, result, progress, evidence, took, kept_for, max_sandbox, damaged }
 }
 
+/// The line that runs of the same kind have in common; `None` if the agent is enough.
+pub(crate) fn same_line(agent: AgentName, task: &str) -> Option<&str> {
+    agent.abilities().is_command_line().then_some(task)
+}
+
 /// How long earlier runs of this kind took; none if that cannot be read.
 pub(super) fn durations(context: &Context, row: &Row) -> Vec<Duration> {
     let project = row.project.to_string_lossy();
-    context.registry.run_durations(&project, row.agent, DURATION_SAMPLES).unwrap_or_default()
+    let line = same_line(row.agent, &row.instruction);
+    context.registry.run_durations(&project, row.agent, line, DURATION_SAMPLES).unwrap_or_default()
 }
 
 /// The row of a sealed run as it will be once it is updated.
