@@ -15,6 +15,8 @@ use crate::runs::{ReadError, RunDir};
 
 /// How many recent runs are used to estimate how long one takes.
 pub(crate) const DURATION_SAMPLES: u32 = 50;
+/// What a run does between its agent's end and its sealed result.
+const RECORDING: &str = "recording the result";
 /// A started run has written its progress by then.
 const FIRST_PROGRESS_MS: u64 = 2_000;
 
@@ -116,7 +118,14 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
         && matches!(dir.read_remote(), Ok(Some(Remote::Submitting { .. })));
     let row = if is_unconfirmed { Row { state: State::Unconfirmed, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
+    // The agent has ended, but its result is not sealed yet.
+    let is_ending = result.is_none() && progress.as_ref().is_some_and(|now| now.phase == Phase::Finished);
+    let progress = progress.map(|now| match is_ending && !row.state.is_final() {
+        true => Progress { phase: Phase::Answering, activity: RECORDING.to_owned(), eta: None, ..now },
+        false => now,
+    });
     let took = match row.state {
+        State::Working if is_ending => Vec::new(),
         State::Pending | State::Working => durations(context, &row),
         State::InputRequired
         | State::Unconfirmed
