@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, failure};
-use crate::mcp::tools::start::{self, Start};
+use crate::mcp::tools::start::Start;
 use crate::model::{AgentName, State};
 use crate::reading;
 use crate::reply::{self, Ack, AckMeta, Facts, TaskResult};
