@@ -32,4 +32,4 @@ pub(crate) use subruns::{Subrun, SubrunState, Tree, activity, subruns};
 pub(crate) use task_names::names;
 pub(crate) use terminal_output::{OpenOutput, OutputSource, list_commands_of, list_terminals, open_terminal};
 pub(crate) use unread::{MAX_UNREAD_COUNTED, unread};
-pub(crate) use view::{DURATION_SAMPLES, View, find, is_alive, look_up, reaches_into, view};
+pub(crate) use view::{DURATION_SAMPLES, View, find, is_alive, look_up, reaches_into, same_line, view};

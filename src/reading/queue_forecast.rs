@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::context::Context;
 use crate::model::{Slot, Slots, Timestamp};
 use crate::progress::{eta, start_estimates};
-use crate::reading::view::durations;
+use crate::reading::view::{durations, same_line};
 use crate::registry::Row;
 
 /// The time until each of `pending` starts, in their order; `working` are all tasks that run, `pending` all that wait.
@@ -45,14 +45,15 @@ pub(super) fn slot_of(row: &Row) -> Option<Slot> {
 /// The durations of earlier runs, read once for each kind.
 struct History<'a> {
     context: &'a Context,
-    known: HashMap<(PathBuf, &'static str), Vec<Duration>>,
+    known: HashMap<(PathBuf, &'static str, Option<String>), Vec<Duration>>,
 }
 
 impl History<'_> {
     /// How long such a run usually goes on after `elapsed_ms`.
     fn left(&mut self, row: &Row, elapsed_ms: u64) -> Option<Duration> {
         let Self { context, known } = self;
-        let kind = (row.project.clone(), row.agent.as_str());
+        let line = same_line(row.agent, &row.instruction).map(str::to_owned);
+        let kind = (row.project.clone(), row.agent.as_str(), line);
         let took = known.entry(kind).or_insert_with(|| durations(context, row));
         let range = eta(took, Duration::from_millis(elapsed_ms))?;
         Some(range.low + (range.high - range.low) / 2)

@@ -45,6 +45,20 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
+    pub(super) fn of(result: &RunResult) -> Option<Self> {
+        trouble(result)
+    }
+
+    /// What trying again does, if that may help.
+    pub(super) fn retry(&self) -> Option<&'static str> {
+        let is_login = self.code == FailureCode::Auth.as_str() && self.hint.is_some();
+        match (self.retryable, is_login) {
+            (true, _) => Some("tries again"),
+            (false, true) => Some("tries again, after what the hint says"),
+            (false, false) => None,
+        }
+    }
+
     /// What to try next; for a limit, what sets it.
     pub(super) fn hint(&self, voice: Voice) -> Option<String> {
         let Some((limit, _)) = self.limit else { return self.hint.clone() };

@@ -11,7 +11,7 @@ use crate::host::Lock;
 use crate::host::disk;
 use crate::model::{Request, Slot, Slots, State, TaskId};
 use crate::reading::look_up;
-use crate::registry::{Submission, Submitted, TaskMatch};
+use crate::registry::{SearchScope, Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
 use crate::submit::caller::Caller;
 use crate::submit::resolve::resolve;
@@ -91,7 +91,7 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
         Submitted::Conflict(_) | Submitted::Busy(_) => None,
     };
     let replaced = replaced.map(str::to_owned);
-    let warnings = taken.into_iter().chain(replaced.clone());
+    let warnings = taken.into_iter().chain(elsewhere(context, &request)).chain(replaced.clone());
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =
@@ -116,6 +116,15 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
             Err(TaskError::ThreadBusy { thread, task: row.id })
         }
     }
+}
+
+/// A warning that the caller finds this task only by its id.
+fn elsewhere(context: &Context, request: &Request) -> Option<String> {
+    let is_hidden = context.scope == SearchScope::Project && request.project() != context.project();
+    is_hidden.then(|| {
+        let project = request.project().display();
+        format!("this task belongs to the project `{project}`: from here, only its whole task_id finds it")
+    })
 }
 
 /// A warning that an alias moves from an unfinished task to this one.

@@ -195,8 +195,12 @@ fn how_long_runs_took_is_known_by_project_and_agent() {
         assert!(fixture.registry.finish(&result, 1).unwrap());
     }
     let project = request().project().to_string_lossy().into_owned();
-    let run_durations =
-        |project: &str, agent, most| fixture.registry.run_durations(project, agent, most).unwrap().len();
+    let run_durations = |project: &str, agent, most| {
+        fixture.registry.run_durations(project, agent, None, most).unwrap().len()
+    };
+    let of_line =
+        |line| fixture.registry.run_durations(&project, AgentName::Codex, Some(line), 9).unwrap().len();
+    assert_eq!((of_line(&request().task), of_line("another line")), (3, 0));
     assert_eq!(
         (run_durations(&project, AgentName::Codex, 9), run_durations(&project, AgentName::Codex, 2)),
         (3, 2)

@@ -258,7 +258,7 @@ const GUIDE: Places = &[
     ("next", Next, "/next"),
 ];
 
-const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];
+const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint"), ("next", Next, "/next")];
 
 /// How the text of a reply of `tool` and its structured content differ, if they do.
 pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
@@ -278,12 +278,15 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     let (places, facts) = stated(content);
     let known: Vec<&str> = places.iter().map(|(label, ..)| *label).collect();
     let noticed = facts["notice"].as_str().is_some_and(|notice| !unsaid(notice));
-    let behind = [("next", 1), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
+    let proposed = facts["next"].as_array().map_or(0, |calls| calls.len().max(1));
+    let behind =
+        [("next", proposed), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
     let said = Said::read(rest, &known, &behind)?;
     in_order(&said, &known)?;
     // The last line is never shortened.
     let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
-    same(ends || !known.contains(&"next"), || "its last line does not say what is next".into())?;
+    let is_refusal = content["status"] == "error";
+    same(ends || is_refusal && facts["next"].is_null(), || "its last line does not say what is next".into())?;
     let facts = Facts { all: &facts, said: &said };
     for (label, kind, place) in places {
         let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
@@ -304,7 +307,9 @@ fn stated(content: &Value) -> (Places, Value) {
         return (REPORT, content.clone());
     }
     if content["status"] == "error" {
-        return (REFUSED, content["error"].clone());
+        let mut error = content["error"].clone();
+        error["next"] = content["next"].clone();
+        return (REFUSED, error);
     }
     let (data, meta) = (&content["data"], &content["meta"]);
     let (places, mut facts) = match content["tool_category"].as_str().unwrap_or_default() {
@@ -379,7 +384,7 @@ fn stated(content: &Value) -> (Places, Value) {
 }
 
 /// Labels that may occur on several lines.
-const REPEATED: [&str; 2] = ["warning", "full_output_file"];
+const REPEATED: [&str; 3] = ["warning", "full_output_file", "next"];
 
 /// No label is repeated unless allowed, and all are in the same order in every reply.
 fn in_order(said: &Said, known: &[&str]) -> Result<(), String> {
@@ -508,7 +513,8 @@ impl Facts<'_> {
                 same(fact.is_none(), || "it is not in the text".into())
             }
             (Hint, Some(entry)) => says(entry.value, &fact.map(plain).unwrap_or_default()),
-            (Next, Some(entry)) => self.next(entry.value, fact),
+            (Next, None) => same(fact.is_none(), || "they are not in the text".into()),
+            (Next, Some(_)) => self.next(entries, fact),
             (Counts, Some(entry)) => {
                 let counted = lines::counted(fact.ok_or("there are none")?);
                 same(entry.value == counted || self.cut(), || format!("the facts are {counted}"))
@@ -572,11 +578,13 @@ impl Facts<'_> {
     }
 
     /// The calls that the structured content proposes.
-    fn next(&self, value: &str, calls: Option<&Value>) -> Result<(), String> {
+    fn next(&self, said: &[&Entry], calls: Option<&Value>) -> Result<(), String> {
         let calls = calls.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let stated: Vec<String> = calls.iter().map(lines::call).collect();
-        same((1..=3).contains(&calls.len()), || format!("{} calls are proposed", calls.len()))?;
-        same(value == stated.join("; ") || self.cut(), || format!("proposed is {stated:?}"))?;
+        same(calls.len() <= 3, || format!("{} calls are proposed", calls.len()))?;
+        let said: Vec<&str> =
+            said.iter().map(|entry| entry.value).filter(|value| *value != "(none)").collect();
+        same(said == stated || self.cut(), || format!("proposed is {stated:?}"))?;
         if let Some(now) = self.all.pointer("/progress/next_actions").filter(|_| !self.cut()) {
             same(texts(Some(now)) == stated, || format!("the next actions are {now}"))?;
         }

@@ -9,6 +9,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
+use crate::model::State;
 use crate::reply::{Cancellation, Category, Envelope, RegistryMeta, advertised};
 use crate::tasks::{self, Cancelled};
 
@@ -60,6 +61,9 @@ fn cancelled(call: &mut Call, given: Map<String, Value>, cancel: Cancel) -> Resu
     }
     let cancelled =
         cancel(&mut call.context, &ask.task_id, ask.reason.as_deref()).map_err(|error| failure(&error))?;
+    // Whoever cancelled it knows how it ended.
+    let ended_here = !cancelled.was_final && cancelled.view.state() == State::Cancelled;
+    call.read(std::iter::once(&cancelled.view).filter(|_| ended_here));
     let data = Cancellation::of(&cancelled, ask.reason.as_deref());
     let notice = call.notice(std::slice::from_ref(&cancelled.view.row.id));
     let next = data.next();

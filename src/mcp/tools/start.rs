@@ -276,7 +276,7 @@ impl Start {
     pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
         let (results, wait_exceeded) = self.watch(call, accepted)?;
         let now = clock::now();
-        let report = report(call, accepted, &results, wait_exceeded, now);
+        let report = self.report(call, accepted, &results, wait_exceeded, now);
         let report = if self.waits() {
             report.waited(&results, &Facts::of(&results.view), now)
         } else {
@@ -285,24 +285,26 @@ impl Start {
         let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }
+
+    /// The report of a task that was just accepted, with what only its caller needs.
+    pub(crate) fn report(
+        &self,
+        call: &mut Call,
+        accepted: &Accepted,
+        results: &Results,
+        wait_exceeded: bool,
+        now: Timestamp,
+    ) -> Report {
+        let report = Report::of(results, &Facts::of(&results.view), now, Voice::Tools);
+        let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
+        let own = std::slice::from_ref(&accepted.task_id);
+        let notice = if self.waits() { call.notice(own) } else { call.brief_notice(own) };
+        Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }
+    }
 }
 
 /// The fields that ask for what is not supported yet. They are refused rather than ignored.
 fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
     let others = [("max_tokens_total", read.contains_key("max_tokens_total"))];
     others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field).collect()
-}
-
-/// The report of a task that was just accepted, with what only its caller needs.
-pub(crate) fn report(
-    call: &mut Call,
-    accepted: &Accepted,
-    results: &Results,
-    wait_exceeded: bool,
-    now: Timestamp,
-) -> Report {
-    let report = Report::of(results, &Facts::of(&results.view), now, Voice::Tools);
-    let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
-    let notice = call.notice(std::slice::from_ref(&accepted.task_id));
-    Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }
 }
