@@ -8,8 +8,8 @@ use crate::mcp::protocol::{Call, Reply, failure};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::run::TASK;
 use crate::mcp::tools::start::{
-    self, ADD_DIRS, ALIAS, CONFIG, CWD, DEDUPE, EFFORT, ENV_FROM, GIT, GLOBAL_SKILLS, IDEMPOTENCY_KEY,
-    LIMITS, MAX_SKILLS, MODEL, NETWORK, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start, WAIT_MS,
+    ADD_DIRS, ALIAS, CONFIG, CWD, DEDUPE, EFFORT, ENV_FROM, GIT, GLOBAL_SKILLS, IDEMPOTENCY_KEY, LIMITS,
+    MAX_SKILLS, MODEL, NETWORK, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start, WAIT_MS,
 };
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::Planner;
@@ -92,7 +92,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
     let (results, wait_exceeded) = start.watch(call, &accepted)?;
     let now = clock::now();
-    let report = start::report(call, &accepted, &results, wait_exceeded, now);
+    let report = start.report(call, &accepted, &results, wait_exceeded, now);
     let report = if start.waits() {
         report.waited(&results, &Facts::of(&results.view), now)
     } else {
