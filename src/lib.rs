@@ -23,6 +23,7 @@ mod inspect;
 mod ledger;
 mod progress;
 mod prompts;
+mod router;
 mod storage;
 
 mod context;

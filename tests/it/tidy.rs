@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 29] = [
+const LAYERS: [&str; 30] = [
     "model",
     "redact",
     "text",
@@ -24,6 +24,7 @@ const LAYERS: [&str; 29] = [
     "storage",
     "evidence",
     "ledger",
+    "router",
     "context",
     "reading",
     "execution",
