@@ -33,6 +33,7 @@ mod submit;
 mod tasks;
 
 mod autopilot;
+mod requests;
 
 mod cli;
 mod failure;

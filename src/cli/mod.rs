@@ -9,6 +9,7 @@ mod check_schema;
 mod cleanup;
 mod confined;
 mod demo;
+mod do_request;
 mod doctor;
 mod environments;
 mod growing_file;
@@ -96,6 +97,8 @@ struct Cli {
 enum Verb {
     /// Start a task and print its id; it keeps running even if this terminal closes
     Run(run::Run),
+    /// Say in plain words what you want: run, check, wait, cancel, show results
+    Do(do_request::Do),
     /// Continue the thread of an earlier task
     Resume(resume::Resume),
     /// Show running, queued and recently finished tasks
@@ -134,6 +137,7 @@ impl Verb {
     fn run(self, call: &Call) -> Result<ExitCode, Failure> {
         let exit = match self {
             Verb::Run(verb) => verb.run(call),
+            Verb::Do(verb) => verb.run(call),
             Verb::Resume(verb) => verb.run(call),
             Verb::Status(verb) => verb.run(call),
             Verb::Wait(verb) => verb.run(call),

@@ -25,6 +25,8 @@ pub(crate) struct Config {
     pub(crate) command_over_mcp: bool,
     pub(crate) max_depth: u32,
     pub(crate) max_concurrent: u32,
+    /// What a request in plain words may name as its cost without a confirmation.
+    pub(crate) max_cost_usd: f64,
     idle_timeout_s: u64,
     hard_timeout_s: u64,
     command_timeout_s: u64,
@@ -84,6 +86,7 @@ impl Default for Config {
             command_over_mcp: false,
             max_depth: 1,
             max_concurrent: 4,
+            max_cost_usd: 0.0,
             idle_timeout_s: 15 * 60,
             hard_timeout_s: 2 * 60 * 60,
             command_timeout_s: 60 * 60,

@@ -5,6 +5,7 @@
 
 mod agent_answer;
 mod changed_files;
+mod codex_reply;
 mod command_counts;
 mod diagnosis;
 mod envelope;
@@ -44,6 +45,7 @@ mod wait_result;
 
 pub(crate) use crate::reply::fit::budget::Budget;
 pub(crate) use crate::reply::fit::funnel::{Funnel, line, words};
+pub(crate) use codex_reply::CodexReply;
 pub(crate) use diagnosis::{Diagnosis, Keys, Rebuilt};
 pub(crate) use envelope::{Category, Envelope, Stamp};
 pub(crate) use environments::{EnvironmentChange, EnvironmentList};
@@ -59,7 +61,7 @@ pub(crate) use registry_info::{Cancellation, Cleanup, RegistryMeta};
 pub(crate) use report::Report;
 pub(crate) use report_text::{duration, fence, page, report, title};
 pub(crate) use result_set::{ResultMeta, TaskResult};
-pub(crate) use schema::{SCHEMAS, advertised, advertised_report, schema};
+pub(crate) use schema::{SCHEMAS, advertised, advertised_codex, advertised_report, schema};
 pub(crate) use setup_reply::SetupReply;
 pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};
 pub(crate) use task_facts::Facts;

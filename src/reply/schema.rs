@@ -6,6 +6,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use crate::reply::codex_reply::CodexReply;
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
 use crate::reply::environments::{EnvironmentChange, EnvironmentList};
@@ -37,6 +38,12 @@ pub(crate) const SCHEMAS: &[Named] = &[
         used_by: &["run", "resume", "demo", "delegate_resume"],
         id: || "delegator/delegate_run/v1".to_owned(),
         make: <Report as JsonSchema>::json_schema,
+    },
+    Named {
+        name: "codex",
+        used_by: &["do"],
+        id: || "delegator/codex/v1".to_owned(),
+        make: <CodexReply as JsonSchema>::json_schema,
     },
     Named {
         name: "execution_ack",
@@ -172,6 +179,16 @@ pub(crate) fn advertised_report() -> Map<String, Value> {
         {
             list.push(also.into());
         }
+    }
+    made
+}
+
+/// The reply of `codex`. An argument that is refused gets an envelope instead, so no field is required.
+pub(crate) fn advertised_codex() -> Map<String, Value> {
+    let mut made = advertised::<CodexReply>();
+    made.shift_remove("required");
+    for (_, property) in made.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        terse(property, TOLD_DEPTH - 1);
     }
     made
 }

@@ -13,7 +13,7 @@ mod words;
 
 pub(crate) use intent::{Control, Intent, Selector, Verb, Which};
 pub(crate) use resolve::{Candidate, Purpose, Resolution, resolve};
-pub(crate) use route::{Hints, Operation, Route, route};
+pub(crate) use route::{Hints, Operation, route};
 pub(crate) use work::Work;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 30] = [
+const LAYERS: [&str; 31] = [
     "model",
     "redact",
     "text",
@@ -31,6 +31,7 @@ const LAYERS: [&str; 30] = [
     "submit",
     "tasks",
     "autopilot",
+    "requests",
     "failure",
     "reply",
     "mcp",
