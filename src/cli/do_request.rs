@@ -59,7 +59,7 @@ impl Do {
         } else {
             print::out(&reply.message());
             if let Some(token) = reply.token() {
-                print::note(&format!("token: {token}"));
+                print::note(&format!("confirm: {token}"));
             }
             reply.hint().iter().for_each(|hint| print::note(&format!("hint: {hint}")));
         }

@@ -6,6 +6,7 @@
 mod agent_answer;
 mod changed_files;
 mod codex_reply;
+mod codex_task;
 mod command_counts;
 mod diagnosis;
 mod envelope;

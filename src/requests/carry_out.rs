@@ -66,7 +66,8 @@ pub(crate) fn carry_out(context: &mut Context, ask: &Ask, observe: Observe<'_>) 
             let (control, action) = answered(context, control);
             outcome.action = action;
             let then = control.then.clone();
-            outcome.done = control_tasks(context, ask, control, &mut outcome, observe).unwrap_or_else(Done::Failed);
+            outcome.done =
+                control_tasks(context, ask, control, &mut outcome, observe).unwrap_or_else(Done::Failed);
             outcome.then = then.map(|then| follow(context, ask, then, &outcome.done, observe));
         }
     }
@@ -120,7 +121,9 @@ fn follow(context: &mut Context, ask: &Ask, then: String, first: &Done, observe:
         Done::Which(_) | Done::Confirm(_) | Done::Nothing(_) | Done::Failed(_) => {
             return not_yet("the first part is open");
         }
-        Done::Cancelled(all) if all.iter().any(|one| one.still_ending) => return not_yet("the task is still ending"),
+        Done::Cancelled(all) if all.iter().any(|one| one.still_ending) => {
+            return not_yet("the task is still ending");
+        }
         Done::Started { .. }
         | Done::Looked(_)
         | Done::Waited { .. }
@@ -133,7 +136,11 @@ fn follow(context: &mut Context, ask: &Ask, then: String, first: &Done, observe:
     }
     // The hints were about the first part.
     let hints = Hints { operation: None, task: None, ..ask.hints.clone() };
-    Then::Done(Box::new(carry_out(context, &Ask { request: then, hints, confirm: None, ..ask.clone() }, observe)))
+    Then::Done(Box::new(carry_out(
+        context,
+        &Ask { request: then, hints, confirm: None, ..ask.clone() },
+        observe,
+    )))
 }
 
 fn control_tasks(
@@ -236,7 +243,12 @@ fn set_up(context: &mut Context, ask: &Ask) -> Result<Done, TaskError> {
     Ok(Done::Guide(github_setup::guide(context, None, None)?))
 }
 
-fn cancel(context: &mut Context, ask: &Ask, selector: &Selector, ids: Vec<TaskId>) -> Result<Done, TaskError> {
+fn cancel(
+    context: &mut Context,
+    ask: &Ask,
+    selector: &Selector,
+    ids: Vec<TaskId>,
+) -> Result<Done, TaskError> {
     let would = format!("cancel {}", names(&ids));
     let is_wide = selector.which == Which::All || ids.len() > 1;
     let ids = match allowed(context, ask, is_wide, &would, ids)? {
@@ -256,11 +268,11 @@ fn clean_up(context: &mut Context, ask: &Ask) -> Result<Done, TaskError> {
     let look = CleanupRequest { dry_run: true, ..CleanupRequest::default() };
     let found = tasks::cleanup(context, look)?.found.len();
     let runs = if found == 1 { "run" } else { "runs" };
-    let would = format!("remove {found} old finished {runs} of this project, and captures and terminals that are old");
+    let would = format!(
+        "remove {found} old finished {runs} of this project, and captures and terminals that are old"
+    );
     match allowed(context, ask, true, &would, Vec::new())? {
-        Allowed::Yes(_) => {
-            Ok(Done::Cleaned(Box::new(tasks::cleanup(context, CleanupRequest::default())?)))
-        }
+        Allowed::Yes(_) => Ok(Done::Cleaned(Box::new(tasks::cleanup(context, CleanupRequest::default())?))),
         Allowed::No(done) => Ok(done),
     }
 }
@@ -329,7 +341,9 @@ fn run(
     let is_risky = start.sandbox == Some(Sandbox::DangerFullAccess) || above_cost;
     let would = match ask.max_cost_usd {
         // Nothing measures it yet, so nothing stops there.
-        Some(cost) => format!("{would} (for up to {cost} US dollars by your estimate; nothing ends the run there)"),
+        Some(cost) => {
+            format!("{would} (for up to {cost} US dollars by your estimate; nothing ends the run there)")
+        }
         None => would,
     };
     if let Allowed::No(done) = allowed(context, ask, is_risky, &would, Vec::new())? {
@@ -357,7 +371,10 @@ fn start_request(ask: &Ask, work: &Work, in_cloud: bool) -> Result<StartRequest,
     let unknown = [
         ("isolation", work.in_worktree),
         ("after", work.after.is_some()),
-        ("agent", work.on_every_agent || (in_cloud && named.is_some_and(|agent| !agent.starts_with("codex")))),
+        (
+            "agent",
+            work.on_every_agent || (in_cloud && named.is_some_and(|agent| !agent.starts_with("codex"))),
+        ),
     ];
     let unknown: Vec<&str> = unknown.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect();
     if !unknown.is_empty() {

@@ -17,7 +17,11 @@ const TITLE: usize = 60;
 
 #[derive(Debug)]
 pub(super) enum Chosen {
-    Tasks { ids: Vec<TaskId>, confidence: f64, others: Vec<Choice> },
+    Tasks {
+        ids: Vec<TaskId>,
+        confidence: f64,
+        others: Vec<Choice>,
+    },
     Ambiguous(Vec<Choice>),
     /// Nothing fits; the guidance says what to do.
     Nothing(String),
@@ -37,7 +41,8 @@ pub(super) fn choose(context: &Context, selector: &Selector, purpose: Purpose) -
     if rows.is_empty() && context.scope == SearchScope::Everywhere {
         rows = self::rows(&reading::snapshot(context, None, MOST_FINISHED)?);
     }
-    let candidates: Vec<Candidate> = rows.iter().filter(|row| purpose != Purpose::Continue || can_continue(row)).map(candidate).collect();
+    let candidates: Vec<Candidate> =
+        rows.iter().filter(|row| purpose != Purpose::Continue || can_continue(row)).map(candidate).collect();
     let offered = memory::offered(context).map(|offered| offered.tasks).unwrap_or_default();
     Ok(match resolve(selector, purpose, &candidates, &offered, clock::now()) {
         Resolution::Tasks { ids, confidence, others } => {
@@ -70,7 +75,8 @@ fn named(context: &Context, names: &[String]) -> Result<Chosen, TaskError> {
 }
 
 fn rows(snapshot: &Snapshot) -> Vec<Row> {
-    let open = snapshot.running.iter().map(|view| &view.row).chain(snapshot.queued.iter().map(|queued| &queued.row));
+    let open =
+        snapshot.running.iter().map(|view| &view.row).chain(snapshot.queued.iter().map(|queued| &queued.row));
     open.chain(&snapshot.finished).cloned().collect()
 }
 
@@ -124,6 +130,10 @@ fn guidance(rows: &[Row], selector: &Selector, purpose: Purpose) -> String {
         (_, Purpose::Continue) => "There is no earlier task here to continue.".to_owned(),
         (_, Purpose::Look | Purpose::Wait | Purpose::Read) => "No recent task was found here.".to_owned(),
     };
-    let todo = if last.is_some() { " Name a task by its id, or say \"the last run\"." } else { " Say what to do, and a task is started." };
+    let todo = if last.is_some() {
+        " Name a task by its id, or say \"the last run\"."
+    } else {
+        " Say what to do, and a task is started."
+    };
     format!("{what}{}{todo}", last.unwrap_or_default())
 }

@@ -42,7 +42,11 @@ pub(super) fn offer(
     tasks: Vec<TaskId>,
     then: Option<String>,
 ) -> Result<(), TaskError> {
-    write(context, &offers(context), &Offered { at: clock::now(), operation: operation.to_owned(), tasks, then })
+    write(
+        context,
+        &offers(context),
+        &Offered { at: clock::now(), operation: operation.to_owned(), tasks, then },
+    )
 }
 
 pub(super) fn offered(context: &Context) -> Option<Offered> {
@@ -93,7 +97,8 @@ fn forget_old(context: &Context) {
 
 fn write(context: &Context, path: &PathBuf, value: &impl Serialize) -> Result<(), TaskError> {
     let bytes = serde_json::to_vec(value).unwrap_or_default();
-    let written = files::ensure_dir(&context.home.asked()).and_then(|()| files::write(path, &bytes, Durability::Whole));
+    let written =
+        files::ensure_dir(&context.home.asked()).and_then(|()| files::write(path, &bytes, Durability::Whole));
     written.map_err(TaskError::write(path))
 }
 

@@ -38,9 +38,16 @@ pub(crate) enum Then {
 
 #[derive(Debug)]
 pub(crate) enum Done {
-    Started { accepted: Accepted, view: Box<View>, resumes: Option<TaskId> },
+    Started {
+        accepted: Accepted,
+        view: Box<View>,
+        resumes: Option<TaskId>,
+    },
     Looked(Vec<View>),
-    Waited { views: Vec<View>, exceeded: bool },
+    Waited {
+        views: Vec<View>,
+        exceeded: bool,
+    },
     Read(Vec<View>),
     Cancelled(Vec<Cancelled>),
     Cleaned(Box<Cleaned>),

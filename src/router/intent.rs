@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::router::grammar::{Clause, Meaning, meanings, span};
 use crate::router::lex::{Kind, Token, tokens};
-use crate::router::work::{Work, read_work};
 use crate::router::words::{ID, NUMBER, SPAN, Say, Words};
+use crate::router::work::{Work, read_work};
 
 /// The most places at which a request is split on trial.
 const MOST_SPLITS: usize = 8;
@@ -143,7 +143,8 @@ impl Reading<'_> {
             let behind = self.behind_connectors(at, end);
             let said = self.says(start, at).map(|say| Said { say, start, end: at });
             let Some(said) = said.filter(|said| is_about_tasks(said.say) && behind < end) else { continue };
-            if self.is_then(at, behind) || self.is_certain(&said) || self.says(behind, end).is_some() {
+            let starts_work = self.is_certain(&said) && self.is(behind, "doing");
+            if self.is_then(at, behind) || starts_work || self.says(behind, end).is_some() {
                 return Some(self.intent(&said, Some(behind)));
             }
         }
@@ -173,7 +174,8 @@ impl Reading<'_> {
     }
 
     fn is_connector(&self, at: usize) -> bool {
-        let words = ["then", "and", "afterwards", "afterward", "dann", "danach", "und", "luego", "y", "after"];
+        let words =
+            ["then", "and", "afterwards", "afterward", "dann", "danach", "und", "luego", "y", "after"];
         self.tokens[at].kind == Kind::Word && words.contains(&self.tokens[at].text.as_str()) && {
             // "After" alone begins a condition; "after that" connects.
             self.tokens[at].text != "after" || self.tokens.get(at + 1).is_some_and(|next| next.text == "that")
@@ -182,7 +184,8 @@ impl Reading<'_> {
 
     /// Where the words that only connect end.
     fn behind_connectors(&self, at: usize, end: usize) -> usize {
-        let after_that = |at: usize| at > 0 && self.tokens[at].text == "that" && self.tokens[at - 1].text == "after";
+        let after_that =
+            |at: usize| at > 0 && self.tokens[at].text == "that" && self.tokens[at - 1].text == "after";
         (at..end).find(|at| !self.is_connector(*at) && !after_that(*at)).unwrap_or(end)
     }
 
@@ -253,7 +256,13 @@ impl Reading<'_> {
 
 fn is_about_tasks(say: Say) -> bool {
     match say {
-        Say::Check | Say::Environments | Say::Wait | Say::Cancel | Say::Results | Say::Setup | Say::Cleanup => true,
+        Say::Check
+        | Say::Environments
+        | Say::Wait
+        | Say::Cancel
+        | Say::Results
+        | Say::Setup
+        | Say::Cleanup => true,
         Say::Choice | Say::Resume | Say::Help | Say::Yes | Say::Nothing => false,
     }
 }
@@ -271,9 +280,11 @@ pub(super) fn select(tokens: &[Token], meanings: &[Meaning]) -> Selector {
     let is_counted = |at: usize| meanings.get(at + 1).is_some_and(|next| next.is(words.class("unit")));
     let number = (0..tokens.len()).find(|at| meanings[*at].is(NUMBER) && !is_counted(*at));
     let number = number.and_then(|at| tokens[at].text.trim_start_matches('#').parse().ok());
-    let ordinal = || ["one", "two", "three"].iter().position(|class| {
-        meanings.iter().any(|meaning| meaning.is(words.class(class)))
-    });
+    let ordinal = || {
+        ["one", "two", "three"]
+            .iter()
+            .position(|class| meanings.iter().any(|meaning| meaning.is(words.class(class))))
+    };
     let which = match (number, ordinal()) {
         _ if !ids.is_empty() => Which::Named(ids),
         (Some(number), _) => Which::Nth(number),
@@ -290,10 +301,10 @@ pub(super) fn select(tokens: &[Token], meanings: &[Meaning]) -> Selector {
         ("local", Only::Local),
     ];
     // An adjective stands before its noun; behind it, it asks.
-    let noun = (0..meanings.len()).find(|at| {
-        ["task", "tasks"].iter().any(|class| meanings[*at].is(words.class(class)))
-    });
+    let noun = (0..meanings.len())
+        .find(|at| ["task", "tasks"].iter().any(|class| meanings[*at].is(words.class(class))));
     let before = &meanings[..noun.unwrap_or(0)];
-    let only = only.into_iter().find(|(class, _)| before.iter().any(|meaning| meaning.is(words.class(class))));
+    let only =
+        only.into_iter().find(|(class, _)| before.iter().any(|meaning| meaning.is(words.class(class))));
     Selector { which, only: only.map(|(_, only)| only) }
 }

@@ -106,7 +106,14 @@ impl Lexer<'_> {
                 self.push(Kind::Word, &word[..at], start..start + at);
                 self.push(Kind::Word, &word[at..], start + at..start + length);
             }
-            Some(_) | None => self.push(Kind::Word, word, start..start + length),
+            Some(_) | None => match QUICK.iter().find(|quick| word.eq_ignore_ascii_case(quick)) {
+                Some(quick) => {
+                    let at = start + quick.len() - 1;
+                    self.push(Kind::Word, &word[..quick.len() - 1], start..at);
+                    self.push(Kind::Word, "'s", at..start + length);
+                }
+                None => self.push(Kind::Word, word, start..start + length),
+            },
         }
     }
 }
@@ -114,6 +121,9 @@ impl Lexer<'_> {
 fn is_dash(before: &str, after: &str) -> bool {
     before.ends_with(' ') && after.starts_with(' ') && !before.trim_end_matches(' ').ends_with('\n')
 }
+
+/// Written without their apostrophe.
+const QUICK: [&str; 4] = ["whats", "hows", "wheres", "thats"];
 
 const QUOTES: [(char, char); 7] =
     [('"', '"'), ('`', '`'), ('“', '”'), ('„', '“'), ('«', '»'), ('\'', '\''), ('‘', '’')];
@@ -172,20 +182,14 @@ mod tests {
         use Kind::{Break, Other, Quoted, Stop, Word};
         check("What's #2?", &[("what", Word), ("'s", Word), ("#2", Word), ("", Stop)]);
         check("don’t `stop it`;", &[("don't", Word), ("stop it", Quoted), ("", Break)]);
-        check("fix 'my task' in main.rs", &[
-            ("fix", Word),
-            ("my task", Quoted),
-            ("in", Word),
-            ("main.rs", Word),
-        ]);
-        check("the users' task\n* a", &[
-            ("the", Word),
-            ("users", Word),
-            ("task", Word),
-            ("", Break),
-            ("*", Other),
-            ("a", Word),
-        ]);
+        check(
+            "fix 'my task' in main.rs",
+            &[("fix", Word), ("my task", Quoted), ("in", Word), ("main.rs", Word)],
+        );
+        check(
+            "the users' task\n* a",
+            &[("the", Word), ("users", Word), ("task", Word), ("", Break), ("*", Other), ("a", Word)],
+        );
         check("```\nstop\n``` \"open", &[("stop", Quoted), ("open", Quoted)]);
     }
 

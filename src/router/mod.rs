@@ -8,8 +8,8 @@ mod intent;
 mod lex;
 mod resolve;
 mod route;
-mod work;
 mod words;
+mod work;
 
 pub(crate) use intent::{Control, Intent, Selector, Verb, Which};
 pub(crate) use resolve::{Candidate, Purpose, Resolution, resolve};

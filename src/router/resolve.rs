@@ -32,7 +32,11 @@ pub(crate) enum Purpose {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Resolution {
-    Tasks { ids: Vec<TaskId>, confidence: f64, others: Vec<TaskId> },
+    Tasks {
+        ids: Vec<TaskId>,
+        confidence: f64,
+        others: Vec<TaskId>,
+    },
     /// These are the likeliest.
     Ambiguous(Vec<TaskId>),
     Nothing,
@@ -60,14 +64,22 @@ pub(crate) fn resolve(
     let mut tasks: Vec<&Candidate> = tasks.iter().filter(fits).collect();
     tasks.sort_by_key(|task| (!task.is_open, std::cmp::Reverse((task.updated_at, task.seq))));
     let is_recent = |task: &&&Candidate| task.is_open || now.millis_since(task.updated_at) <= RECENT_MS;
-    let one = |task: &Candidate, confidence| Resolution::Tasks { ids: vec![task.id.clone()], confidence, others: Vec::new() };
+    let one = |task: &Candidate, confidence| Resolution::Tasks {
+        ids: vec![task.id.clone()],
+        confidence,
+        others: Vec::new(),
+    };
     match &selector.which {
         Which::Named(_) => Resolution::Nothing,
         Which::Nth(number) => {
             let at = number.saturating_sub(1);
             let offered = offered.get(at).cloned();
             let counted = offered.or_else(|| tasks.get(at).map(|task| task.id.clone()));
-            counted.map_or(Resolution::Nothing, |id| Resolution::Tasks { ids: vec![id], confidence: 0.95, others: Vec::new() })
+            counted.map_or(Resolution::Nothing, |id| Resolution::Tasks {
+                ids: vec![id],
+                confidence: 0.95,
+                others: Vec::new(),
+            })
         }
         Which::Latest => {
             let latest = tasks.iter().max_by_key(|task| task.seq);
@@ -79,7 +91,11 @@ pub(crate) fn resolve(
                 Purpose::Look | Purpose::Read | Purpose::Continue => is_recent(task),
             });
             let ids: Vec<TaskId> = all.map(|task| task.id.clone()).collect();
-            if ids.is_empty() { Resolution::Nothing } else { Resolution::Tasks { ids, confidence: 0.95, others: Vec::new() } }
+            if ids.is_empty() {
+                Resolution::Nothing
+            } else {
+                Resolution::Tasks { ids, confidence: 0.95, others: Vec::new() }
+            }
         }
         Which::Mine if purpose == Purpose::Continue => {
             let latest = tasks.iter().max_by_key(|task| task.seq);
@@ -137,7 +153,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(which: Which, purpose: Purpose, tasks: &[Candidate], offered: &[u8], found: Result<&[u8], &[u8]>) {
+    fn check(
+        which: Which,
+        purpose: Purpose,
+        tasks: &[Candidate],
+        offered: &[u8],
+        found: Result<&[u8], &[u8]>,
+    ) {
         let selector = Selector { which, only: None };
         let offered: Vec<TaskId> = offered.iter().map(|seq| id(*seq)).collect();
         let now = Timestamp::from_millis(NOW.try_into().unwrap());
@@ -187,7 +209,10 @@ mod tests {
             let selector = Selector { which: Which::Mine, only: Some(only) };
             let now = Timestamp::from_millis(NOW.try_into().unwrap());
             let found = resolve(&selector, Purpose::Look, &tasks, &[], now);
-            assert_eq!(found, Resolution::Tasks { ids: vec![id(wanted)], confidence: 0.95, others: Vec::new() });
+            assert_eq!(
+                found,
+                Resolution::Tasks { ids: vec![id(wanted)], confidence: 0.95, others: Vec::new() }
+            );
         }
     }
 }

@@ -99,18 +99,26 @@ pub(crate) fn route(request: &str, hints: &Hints, is_alias: &dyn Fn(&str) -> boo
 }
 
 fn with_hints(request: &str, said: Intent, hints: &Hints) -> Intent {
-    let named = hints.task.as_ref().map(|task| Selector { which: Which::Named(vec![task.clone()]), only: None });
+    let named =
+        hints.task.as_ref().map(|task| Selector { which: Which::Named(vec![task.clone()]), only: None });
     match (hints.operation.map(Operation::verb), said) {
         // The caller says that it is work: all of its words are.
         (Some(None), Intent::Control(_) | Intent::Help | Intent::Yes | Intent::Nothing) => {
             Intent::Work(Work { task: request.trim().to_owned(), resume: named, ..Work::default() })
         }
-        (Some(None) | None, Intent::Work(work)) => {
-            Intent::Work(Work { resume: named.clone().or(work.resume), may_start_anew: work.may_start_anew && named.is_none(), ..work })
-        }
+        (Some(None) | None, Intent::Work(work)) => Intent::Work(Work {
+            resume: named.clone().or(work.resume),
+            may_start_anew: work.may_start_anew && named.is_none(),
+            ..work
+        }),
         (Some(Some(verb)), Intent::Control(control)) => {
             let selector = named.unwrap_or(control.selector);
-            Intent::Control(Control { verb, selector, limit: hints.limit.or(control.limit), then: control.then })
+            Intent::Control(Control {
+                verb,
+                selector,
+                limit: hints.limit.or(control.limit),
+                then: control.then,
+            })
         }
         (Some(Some(verb)), _) => {
             let selector = named.unwrap_or_default();
@@ -156,7 +164,9 @@ fn describe(intent: &Intent) -> String {
             };
             match control.verb {
                 Verb::Setup | Verb::Cleanup | Verb::Environments => verb.to_owned(),
-                Verb::Check | Verb::Wait | Verb::Cancel | Verb::Results | Verb::Choice => format!("{verb} {which}"),
+                Verb::Check | Verb::Wait | Verb::Cancel | Verb::Results | Verb::Choice => {
+                    format!("{verb} {which}")
+                }
             }
         }
         Intent::Work(work) if work.resume.is_some() => "work that continues a thread".to_owned(),

@@ -276,7 +276,8 @@ mod tests {
             }
             for name in pattern.split('<').skip(1) {
                 let name = name.split_once('>').unwrap_or_else(|| panic!("{line}")).0;
-                let exists = name == "rest" || words.classes.contains_key(name) || words.names.contains_key(name);
+                let exists =
+                    name == "rest" || words.classes.contains_key(name) || words.names.contains_key(name);
                 assert!(exists, "{line}: {name}");
             }
         }

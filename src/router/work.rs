@@ -32,7 +32,8 @@ pub(crate) struct Work {
 }
 
 pub(super) fn read_work(reading: &Reading<'_>) -> Work {
-    let mut span = Span { reading, start: 0, end: reading.tokens.len(), begin: 0, finish: reading.text.len() };
+    let mut span =
+        Span { reading, start: 0, end: reading.tokens.len(), begin: 0, finish: reading.text.len() };
     let mut work = Work::default();
     for _ in 0..MOST_OPTIONS {
         if !span.take_option(&mut work) {
@@ -82,7 +83,8 @@ impl Span<'_> {
             let reach = self.start + clause.reach(node, begin)?;
             let next = self.reading.tokens.get(reach).filter(|next| next.kind == Kind::Word)?;
             let doing = Words::shipped().class("doing");
-            let opens = *place == Place::Opener && next.text != "and" || self.reading.meanings[reach].is(doing);
+            let opens =
+                *place == Place::Opener && next.text != "and" || self.reading.meanings[reach].is(doing);
             (next.set_off || opens).then_some((name, begin, reach))
         });
         let Some((name, begin, reach)) = found else { return false };
@@ -143,7 +145,9 @@ impl Span<'_> {
         let Some(mut clause) = self.clause(self.start, end) else { return };
         let Some(node) = Words::shipped().phrase("onward") else { return };
         let lead = clause.after_lead();
-        let Some(reach) = (0..=lead).find_map(|at| clause.reach(node, at).map(|reach| (at, reach))) else { return };
+        let Some(reach) = (0..=lead).find_map(|at| clause.reach(node, at).map(|reach| (at, reach))) else {
+            return;
+        };
         let (from, to) = (self.start + reach.0, self.start + reach.1);
         // The word alone may be the name of something: "Also" needs what to do.
         if to >= self.end {

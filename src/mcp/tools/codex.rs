@@ -17,10 +17,15 @@ use crate::requests::{self, Ask};
 use crate::router::{Hints, Operation};
 
 const HINTS: &[Field] = &[
-    Field::new("operation", Kind::Choice(&Operation::NAMES), "What to do, instead of reading it off the words."),
+    Field::new(
+        "operation",
+        Kind::Choice(&Operation::NAMES),
+        "What to do, instead of reading it off the words.",
+    ),
     Field::new("mode", Kind::Choice(&["auto", "local", "cloud"]), "Where work runs."),
     Field::new("task_id", Kind::Text, "The task that is meant."),
-    Field::new("timeout_ms", Kind::Integer { least: 0, most: 86_400_000 }, "How long to wait.").also(&["timeout"]),
+    Field::new("timeout_ms", Kind::Integer { least: 0, most: 86_400_000 }, "How long to wait.")
+        .also(&["timeout"]),
     Field::new("sandbox", Kind::Choice(&Sandbox::NAMES), "What the agent may access."),
     Field::new("agent", Kind::Text, "The agent to use."),
     Field::new("env_id", Kind::Text, "The environment in Codex Cloud."),
