@@ -11,6 +11,7 @@ mod check_schema;
 mod cleanup;
 mod confined;
 mod demo;
+mod do_request;
 mod doctor;
 mod environments;
 mod growing_file;
@@ -103,6 +104,8 @@ enum Verb {
     Run(run::Run),
     /// Plan a larger task as several jobs, run them, and wait for the result
     Autopilot(autopilot::Autopilot),
+    /// Say in plain words what you want: run, check, wait, cancel, show results
+    Do(do_request::Do),
     /// Continue the thread of an earlier task
     Resume(resume::Resume),
     /// Show running, queued and recently finished tasks
@@ -150,6 +153,7 @@ impl Verb {
         let exit = match self {
             Verb::Run(verb) => verb.run(call),
             Verb::Autopilot(verb) => verb.run(call),
+            Verb::Do(verb) => verb.run(call),
             Verb::Resume(verb) => verb.run(call),
             Verb::Status(verb) => verb.run(call),
             Verb::Wait(verb) => verb.run(call),

@@ -27,6 +27,8 @@ pub(crate) struct Config {
     pub(crate) max_depth: u32,
     pub(crate) max_concurrent: u32,
     pub(crate) max_cloud: u32,
+    /// What a request in plain words may name as its cost without a confirmation.
+    pub(crate) max_cost_usd: f64,
     idle_timeout_s: u64,
     hard_timeout_s: u64,
     command_timeout_s: u64,
@@ -91,6 +93,7 @@ impl Default for Config {
             max_depth: 1,
             max_concurrent: 4,
             max_cloud: 16,
+            max_cost_usd: 0.0,
             idle_timeout_s: 15 * 60,
             hard_timeout_s: 2 * 60 * 60,
             command_timeout_s: 60 * 60,

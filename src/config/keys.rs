@@ -54,6 +54,11 @@ pub(crate) const KEYS: &[Key] = &[
         meaning: "maximum number of tasks in Codex Cloud that are followed at the same time",
     },
     Key {
+        name: "max_cost_usd",
+        default: "0",
+        meaning: "cost in US dollars that a request to the tool `codex` may name without being asked to confirm it; nothing measures the cost yet",
+    },
+    Key {
         name: "idle_timeout_s",
         default: "900",
         meaning: "default idle limit: stop a run after this many seconds without output; not for `command`",
@@ -92,7 +97,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "tools",
         default: "\"default\"",
-        meaning: "tools that `serve` lists: default, or all to include the primitives; DELEGATOR_TOOLS and --tools take precedence",
+        meaning: "tools that `serve` lists: default, all to include the primitives, or codex, the one tool for plain words; DELEGATOR_TOOLS and --tools take precedence",
     },
     Key { name: "allow_internal_tools", default: "false", meaning: "same as tools = \"all\"" },
     Key {

@@ -9,6 +9,8 @@ mod autopilot;
 mod autopilot_text;
 mod changed_files;
 mod cloud_task;
+mod codex_reply;
+mod codex_task;
 mod command_counts;
 mod diagnosis;
 mod envelope;
@@ -54,6 +56,7 @@ pub(crate) use crate::reply::fit::budget::Budget;
 pub(crate) use crate::reply::fit::funnel::{Funnel, line, words};
 pub(crate) use autopilot::AutopilotReport;
 pub(crate) use autopilot_text::autopilot;
+pub(crate) use codex_reply::CodexReply;
 pub(crate) use diagnosis::{Diagnosis, Keys, Rebuilt};
 pub(crate) use envelope::{Category, Envelope, Stamp};
 pub(crate) use environments::{EnvironmentChange, EnvironmentList};
@@ -70,7 +73,9 @@ pub(crate) use registry_info::{Cancellation, Cleanup, RegistryMeta};
 pub(crate) use report::{Report, Skill};
 pub(crate) use report_text::{duration, page, report, title};
 pub(crate) use result_set::{ResultMeta, TaskResult};
-pub(crate) use schema::{SCHEMAS, advertised, advertised_autopilot, advertised_report, schema};
+pub(crate) use schema::{
+    SCHEMAS, advertised, advertised_autopilot, advertised_codex, advertised_report, schema,
+};
 pub(crate) use setup_reply::SetupReply;
 pub(crate) use skills::{ScoredSkill, SkillChoice, SkillList};
 pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};

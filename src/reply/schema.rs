@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::reply::apply::{Application, Diff, Discard};
 use crate::reply::autopilot::AutopilotReport;
+use crate::reply::codex_reply::CodexReply;
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
 use crate::reply::environments::{EnvironmentChange, EnvironmentList};
@@ -46,6 +47,12 @@ pub(crate) const SCHEMAS: &[Named] = &[
         used_by: &["autopilot"],
         id: || "delegator/delegate_autopilot/v1".to_owned(),
         make: <AutopilotReport as JsonSchema>::json_schema,
+    },
+    Named {
+        name: "codex",
+        used_by: &["do"],
+        id: || "delegator/codex/v1".to_owned(),
+        make: <CodexReply as JsonSchema>::json_schema,
     },
     Named {
         name: "execution_ack",
@@ -205,6 +212,16 @@ fn advertised_beside_errors<T: JsonSchema>() -> Map<String, Value> {
         {
             list.push(also.into());
         }
+    }
+    made
+}
+
+/// The reply of `codex`. An argument that is refused gets an envelope instead, so no field is required.
+pub(crate) fn advertised_codex() -> Map<String, Value> {
+    let mut made = advertised::<CodexReply>();
+    made.shift_remove("required");
+    for (_, property) in made.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        terse(property, TOLD_DEPTH - 1);
     }
     made
 }

@@ -268,6 +268,9 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     }
     let (named, rest) = text.split_once('\n').ok_or("the text has one line")?;
     same(named == tool, || format!("the reply of `{tool}` is headed `{named}`"))?;
+    if tool == "codex" && content.get("schema_id").is_none() {
+        return plain_words_agree(rest, content);
+    }
     if content["data"].get("mode").is_some() {
         let (data, notice) = (&content["data"], &content["meta"]["notice"]);
         return match data.get("terminal_id") {
@@ -299,6 +302,32 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
         }
     }
     lines::output(&said, facts.all)
+}
+
+/// The text of `codex` has its message, its error, its task, its token and what is next.
+fn plain_words_agree(text: &str, content: &Value) -> Result<(), String> {
+    let is_whole = content.get("full_output_file").is_none();
+    let message =
+        content["userMessage"].as_str().filter(|_| is_whole).unwrap_or_default().replace('\n', "\n  ");
+    let facts = [
+        ("message", json!(message)),
+        ("error", content["error"]["message"].clone()),
+        ("hint", content["error"]["hint"].clone()),
+        ("task_id", content["task"]["id"].clone()),
+        ("status", content["task"]["status"].clone()),
+        ("confirm", content["confirmation"]["confirm"].clone()),
+        ("notice", content["notice"].clone()),
+    ];
+    for (label, fact) in facts {
+        if let Some(fact) = fact.as_str().filter(|fact| !fact.is_empty()) {
+            same(text.contains(&format!("{label}: {fact}")), || {
+                format!("`{label}: {fact}` is not in the text")
+            })?;
+        }
+    }
+    let suggests = content["next"].as_array().is_some_and(|next| !next.is_empty());
+    let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
+    same(suggests == ends, || "the last line does not say what is next".into())
 }
 
 /// What the structured content is about: the path of its facts, and the facts as one object.

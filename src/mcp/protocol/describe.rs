@@ -15,7 +15,7 @@ const INSTRUCTIONS: &str = "\
 delegator runs coding work in background agent processes that outlive this conversation: long or parallel tests, \
 reviews, refactoring. delegate_run starts a task and returns its task_id at once; delegate_wait sleeps until the result. Go on with something else meanwhile. If it returns with state `working`, call it again. \
 delegate_results shows a task's result again; inspect_output reads long output and every full_output_file in pieces; \
-delegate_resume asks the same agent a follow-up; delegate_apply merges the work of a run with \
+delegate_resume asks the same agent a follow-up; codex takes all of this in plain words; delegate_apply merges the work of a run with \
 options.isolation `worktree` into the checkout; delegate_cancel ends a task and all its processes. delegate_status \
 lists this project's tasks; `unread` marks results that nobody has fetched. The agent sees \
 only the task you write: name files, constraints and what to report. SANDBOX Summaries marked `report_by: agent` are \

@@ -105,8 +105,10 @@ impl Incoming {
 pub(crate) fn result(tool: &Tool, format: Format, replied: Result<Reply, Failure>) -> CallToolResult {
     match replied {
         Ok(reply) => {
+            let is_error = reply.is_error;
             let (structured, text) = reply.finish();
             let mut result = CallToolResult::structured(structured);
+            result.is_error = Some(is_error);
             result.content = vec![ContentBlock::text(text)];
             result
         }

@@ -53,6 +53,7 @@ pub(crate) struct Reply {
     inline: InlineLimits,
     captures: Captures,
     source: &'static str,
+    pub(crate) is_error: bool,
 }
 
 impl Reply {
@@ -67,6 +68,11 @@ impl Reply {
     /// Chooses the requested text format.
     pub(crate) fn in_format(self, format: Format) -> Self {
         Self { format, ..self }
+    }
+
+    /// Marks the reply as the error of its tool.
+    pub(crate) fn failed(self, is_error: bool) -> Self {
+        Self { is_error, ..self }
     }
 
     pub(crate) fn within(self, budget: Budget) -> Self {
@@ -123,6 +129,7 @@ impl Call {
             inline: self.context.config.inline(),
             captures: Captures::of(&self.context.home),
             source: self.tool.name,
+            is_error: false,
         })
     }
 

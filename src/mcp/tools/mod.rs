@@ -5,6 +5,7 @@
 pub(crate) mod apply;
 pub(crate) mod autopilot;
 pub(crate) mod cancel;
+pub(crate) mod codex;
 pub(crate) mod field;
 pub(crate) mod inspect;
 pub(crate) mod primitives;
@@ -73,6 +74,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     cancel::TOOL,
     inspect::TOOL,
     apply::TOOL,
+    codex::TOOL,
     terminal::TOOL,
     primitives::LOCAL_RUN,
     primitives::LOCAL_EXEC,
@@ -103,7 +105,11 @@ pub(crate) const FORMAT: Field = Field::new(
 
 /// The tools that a server with this profile lists.
 pub(crate) fn listed(profile: ToolProfile) -> impl Iterator<Item = &'static Tool> {
-    TOOLS.iter().filter(move |tool| profile == ToolProfile::All || !tool.internal)
+    TOOLS.iter().filter(move |tool| match profile {
+        ToolProfile::All => true,
+        ToolProfile::Default => !tool.internal,
+        ToolProfile::Codex => tool.name == codex::TOOL.name,
+    })
 }
 
 /// The input schema of a tool with everything it takes, for people.
