@@ -176,7 +176,18 @@ pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
     let mut made = T::json_schema(&mut settings.into_generator()).to_value();
     simplify(&mut made);
     terse(&mut made, 0);
-    if let Value::Object(made) = made { made } else { Map::new() }
+    let Value::Object(mut made) = made else { return Map::new() };
+    for (_, around) in objects(&mut made).filter(|(name, _)| AROUND_DATA.contains(&name.as_str())) {
+        terse(around, TOLD_DEPTH);
+    }
+    made
+}
+
+/// What every envelope has beside its data: listed by name only, because all tools repeat it.
+const AROUND_DATA: [&str; 2] = ["meta", "error"];
+
+fn objects(made: &mut Map<String, Value>) -> impl Iterator<Item = (&String, &mut Value)> {
+    made.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
 }
 
 /// The same for a run's report. If the tool itself fails, an envelope is sent instead, so fields that only
@@ -220,7 +231,7 @@ fn advertised_beside_errors<T: JsonSchema>() -> Map<String, Value> {
 pub(crate) fn advertised_codex() -> Map<String, Value> {
     let mut made = advertised::<CodexReply>();
     made.shift_remove("required");
-    for (_, property) in made.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+    for (_, property) in objects(&mut made) {
         terse(property, TOLD_DEPTH - 1);
     }
     made
@@ -245,10 +256,6 @@ fn terse(schema: &mut Value, depth: usize) {
     }
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
         properties.values_mut().for_each(|property| terse(property, depth + 1));
-        // An error has no values there.
-        if let Some(Value::Object(meta)) = properties.get_mut("meta") {
-            meta.shift_remove("required");
-        }
     }
     if let Some(items) = fields.get_mut("items") {
         terse(items, depth + 1);
