@@ -187,8 +187,9 @@ pub(crate) fn advertised_report() -> Map<String, Value> {
 pub(crate) fn advertised_codex() -> Map<String, Value> {
     let mut made = advertised::<CodexReply>();
     made.shift_remove("required");
+    // The objects inside are in the shipped schema.
     for (_, property) in made.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        terse(property, TOLD_DEPTH - 1);
+        terse(property, TOLD_DEPTH);
     }
     made
 }
