@@ -231,8 +231,9 @@ fn advertised_beside_errors<T: JsonSchema>() -> Map<String, Value> {
 pub(crate) fn advertised_codex() -> Map<String, Value> {
     let mut made = advertised::<CodexReply>();
     made.shift_remove("required");
+    // The objects inside are in the shipped schema.
     for (_, property) in objects(&mut made) {
-        terse(property, TOLD_DEPTH - 1);
+        terse(property, TOLD_DEPTH);
     }
     made
 }

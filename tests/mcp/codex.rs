@@ -20,12 +20,12 @@ case "$1 $2" in
 "cloud "*) . 'CLOUD' ;;
 esac
 prompt=$(cat)
-echo '{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}'
-echo '{"type":"turn.started"}'
-echo '{"type":"item.completed","item":{"id":"0","type":"command_execution","command":"cargo test","aggregated_output":"running 132 tests\n\ntest result: ok. 132 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 21.40s\n","exit_code":0,"status":"completed"}}'
+printf '%s\n' '{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}'
+printf '%s\n' '{"type":"turn.started"}'
+printf '%s\n' '{"type":"item.completed","item":{"id":"0","type":"command_execution","command":"cargo test","aggregated_output":"running 132 tests\n\ntest result: ok. 132 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 21.40s\n","exit_code":0,"status":"completed"}}'
 case "$prompt" in *slowly*) while ! [ -e SIDE/go ]; do sleep 0.02; done ;; esac
-echo '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"{\"summary\":\"Tests passed\",\"deliverables\":[],\"open_questions\":[],\"next_actions\":[]}"}}'
-echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+printf '%s\n' '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"{\"summary\":\"Tests passed\",\"deliverables\":[],\"open_questions\":[],\"next_actions\":[]}"}}'
+printf '%s\n' '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
 "#;
 
 struct World {
