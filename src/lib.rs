@@ -23,6 +23,7 @@ mod inspect;
 mod ledger;
 mod progress;
 mod prompts;
+mod router;
 mod skills;
 mod storage;
 
@@ -34,6 +35,7 @@ mod tasks;
 mod worktrees;
 
 mod autopilot;
+mod requests;
 
 mod cli;
 mod failure;

@@ -68,6 +68,10 @@ fn calls(effort: Effort, world: &World, table: &mut Table) {
     let mut server = Server::start(world, &[DELEGATOR, "serve"]);
     server.initialize();
     let (mut submit, mut whole, mut list) = (Samples::default(), Samples::default(), Samples::default());
+    let mut in_words = Samples::default();
+    let say = json!({ "name": "codex", "arguments": {
+        "request": "quick --instant", "hints": { "agent": "replay" },
+    } });
     let run = |wait_ms: u64| {
         json!({ "name": "delegate_run", "arguments": {
             "task": "quick --instant", "wait_ms": wait_ms, "options": { "agent": "replay", "dedupe": false },
@@ -76,12 +80,21 @@ fn calls(effort: Effort, world: &World, table: &mut Table) {
     for _ in 0..effort.submits {
         submit.add(server.ask("tools/call", &run(0)));
         machine::collect_all_but(server.pid());
+        in_words.add(server.ask("tools/call", &say));
+        machine::collect_all_but(server.pid());
         whole.add(server.ask("tools/call", &run(10_000)));
         machine::collect_all_but(server.pid());
         list.add(server.ask("tools/list", &json!({})));
     }
     table.row("`delegate_run` -> task id, p50", submit.median(), "ms", Budget::AtMost(5.0));
     table.row("`delegate_run` -> task id, p99", submit.quantile(0.99), "ms", Budget::AtMost(20.0));
+    table.row("`codex` (plain words) -> task id, p50", in_words.median(), "ms", Budget::None);
+    table.row(
+        "... more than `delegate_run`, for the routing",
+        in_words.median() - submit.median(),
+        "ms",
+        Budget::AtMost(1.0),
+    );
     table.row("a whole instant run, answer included, p50", whole.median(), "ms", Budget::AtMost(20.0));
     table.row("`tools/list`, p50", list.median(), "ms", Budget::None);
     table.row("resident after all of it", server.resident(), "MiB", Budget::None);

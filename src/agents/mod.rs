@@ -26,7 +26,6 @@ pub(crate) use abilities::{Abilities, Edits, Program, TaskText};
 pub(crate) use codex::{
     CommandFingerprint, NOTHING_SAID, Platform, RolloutCommand, RolloutLine, Unreported, UnreportedFinder,
     answer_schema, is_older_than, is_rollout_of, native_candidates, parse_version, rollout_folders,
-    tells_of_refusal,
 };
 pub(crate) use command::{JailedCommand, SANDBOX_LEAK_EXIT, SANDBOX_LEAK_PREFIX};
 
@@ -48,6 +47,11 @@ pub(crate) fn adapter(name: AgentName) -> Adapter {
         AgentName::Replay => Adapter::Child(&replay::Replay),
         AgentName::Autopilot => Adapter::Coordinator,
     }
+}
+
+/// Whether a run's warning says that a sandbox or a policy refused something.
+pub(crate) fn tells_of_refusal(warning: &str) -> bool {
+    codex::tells_of_refusal(warning) || command::tells_of_refusal(warning)
 }
 
 /// A reader for the output of `request`'s agent; `None` if it is no process of ours.

@@ -19,6 +19,8 @@ pub(crate) fn request() -> Request {
         branch: None,
         starting_diff: None,
         job_of: None,
+        autopilot: None,
+        earlier: Vec::new(),
         by_client: false,
         skills: crate::model::SkillsRequest::default(),
         program: PathBuf::from("/opt/codex"),

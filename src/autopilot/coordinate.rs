@@ -6,25 +6,33 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use crate::autopilot::schedule::{JobStatus, PlanRecord, Step};
+use serde_json::json;
+
+use crate::autopilot::aggregate::{aggregate, headline};
+use crate::autopilot::job_request::job_request;
+use crate::autopilot::schedule::{Bounds, Step};
+use crate::autopilot::{decide, planner};
 use crate::context::{Context, TaskError, one_line};
-use crate::execution::ask_to_cancel;
 use crate::execution::attached;
 use crate::execution::control::Listener;
 use crate::execution::pump;
-use crate::host::{Env, clock};
+use crate::host::Env;
 use crate::model::{
-    FailureCode, Fault, Job, Outcome, Plan, PlanStep, Request, RunResult, State, StopReason, TaskId,
+    Answer, EarlierResult, FailureCode, Fault, Job, JobRecord, JobStatus, Outcome, Plan, PlanRecord,
+    PlanStep, Planner, Request, RunResult, State, StopReason, TaskId,
 };
+use crate::reading::{self, Subrun};
 use crate::registry::RegistryError;
 use crate::runs::{ReadError, RunDir, StartRecord};
-use crate::submit::{Caller, ParentTask, StartRequest, start};
+use crate::submit::start;
 use crate::tasks;
+use crate::text;
+use crate::worktrees;
 
 /// How often to look at the jobs if nobody reports that one has ended.
-const LOOK: Duration = Duration::from_millis(500);
-/// How long cancelled jobs may take to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const LOOK: Duration = Duration::from_millis(500);
+/// The longest report of a job that those after it get.
+const LONGEST_REPORT: usize = 8_000;
 
 /// Coordinates the run in `dir`.
 pub(crate) fn coordinate(
@@ -34,18 +42,25 @@ pub(crate) fn coordinate(
     started: &StartRecord,
     listener: &mut Listener,
 ) -> Result<RunResult, Fault> {
-    let (outcome, summary) = Coordinator::open(env, dir, request, started)?.run(listener);
-    Ok(attached::end(dir, request, started, outcome, summary))
+    let mut coordinator = Coordinator::open(env, dir, request, started)?;
+    let (outcome, answer) = coordinator.run(listener);
+    let (worktree, warnings) = coordinator.result_branch();
+    let ended = attached::end(dir, request, started, outcome, answer.summary.clone());
+    Ok(RunResult { answer: Some(answer), worktree, warnings, ..ended })
 }
 
-struct Coordinator<'a> {
-    context: Context,
-    dir: &'a RunDir,
-    request: &'a Request,
-    started: &'a StartRecord,
-    plan: PlanRecord,
+pub(super) struct Coordinator<'a> {
+    pub(super) context: Context,
+    pub(super) dir: &'a RunDir,
+    pub(super) request: &'a Request,
+    pub(super) started: &'a StartRecord,
+    pub(super) plan: PlanRecord,
     /// `plan.json` does not have all of `plan` yet.
     is_dirty: bool,
+    /// Why the planner's plan cannot be used.
+    bad_plan: Option<Fault>,
+    /// What `progress.json` says.
+    told: Option<(String, Vec<PlanStep>)>,
 }
 
 impl<'a> Coordinator<'a> {
@@ -65,25 +80,54 @@ impl<'a> Coordinator<'a> {
             Ok(Some(plan)) => plan,
             // The jobs that were submitted are found again by their keys.
             Ok(None) | Err(ReadError::Damaged { .. }) => {
-                let plan = Plan::parse(&request.task);
-                PlanRecord::new(plan.map_err(|bad| Fault::new(FailureCode::ToolError, bad.to_string()))?)
+                PlanRecord { base: base(&context, request), ..first_plan(request)? }
             }
             Err(error) => return Err(storage(&error)),
         };
-        Ok(Self { context, dir, request, started, plan, is_dirty: false })
+        let is_dirty = request.autopilot.is_some();
+        Ok(Self { context, dir, request, started, plan, is_dirty, bad_plan: None, told: None })
     }
 
-    /// Returns how it ended, and the summary.
-    fn run(&mut self, listener: &mut Listener) -> (Outcome, String) {
+    /// Returns how it ended, and what the jobs reported.
+    fn run(&mut self, listener: &mut Listener) -> (Outcome, Answer) {
         let outcome = match self.drive(listener) {
-            Ok(()) if self.plan.jobs.iter().all(|record| record.has_completed()) => Outcome::Completed,
-            Ok(()) => Outcome::Failed { fault: Fault::new(FailureCode::ToolError, self.plan.summary()) },
+            Ok(()) => match self.bad_plan.take() {
+                Some(fault) => Outcome::Failed { fault },
+                None if self.is_plan_only() || self.plan.jobs.iter().all(JobRecord::has_completed) => {
+                    Outcome::Completed
+                }
+                None => {
+                    let fault = Fault::new(FailureCode::ToolError, headline(&self.plan));
+                    Outcome::Failed { fault }
+                }
+            },
             Err(reason) => {
                 self.cancel_jobs(listener);
                 attached::stopped(reason, self.started)
             }
         };
-        (outcome, self.plan.summary())
+        let subruns = reading::subruns(self.dir, &self.plan);
+        let answers: Vec<Option<Answer>> = subruns.into_iter().map(Subrun::into_answer).collect();
+        let mut answer = aggregate(&self.plan, &answers);
+        if self.is_plan_only() {
+            answer.summary = format!("planned {} jobs and started none", self.plan.planned().count());
+        }
+        if self.request.autopilot.is_some() {
+            // The result has it too.
+            let _ = self.dir.write_state(&self.dir.autopilot_aggregate(), &answer);
+        }
+        (outcome, answer)
+    }
+
+    /// Whether the plan is made and only to be shown.
+    fn is_plan_only(&self) -> bool {
+        let asked = self.request.autopilot.as_ref().is_some_and(|settings| settings.plan_only);
+        asked && self.plan.decision.as_ref().is_some_and(|decision| decision.should_delegate)
+    }
+
+    fn bounds(&self) -> Bounds {
+        let parallel = self.request.autopilot.as_ref().map_or(usize::MAX, |settings| settings.max_parallel);
+        Bounds { parallel, one_writer: self.plan.base.is_none() }
     }
 
     fn drive(&mut self, listener: &mut Listener) -> Result<(), StopReason> {
@@ -106,20 +150,58 @@ impl<'a> Coordinator<'a> {
     fn advance(&mut self) -> Result<Step, TaskError> {
         self.write()?;
         self.observe()?;
-        let step = self.plan.next();
+        let mut step = self.next();
+        if step == Step::Finish && self.has_planned() {
+            self.adopt_plan()?;
+            step = self.next();
+        }
         match &step {
             Step::Submit(index) => self.submit(*index)?,
             Step::Skip { index, reason } => {
                 self.note(*index, &format!("skipped: {reason}"));
                 self.set(*index, JobStatus::Skipped(reason.clone()))?;
             }
-            Step::Wait | Step::Finish => {}
+            Step::Wait => self.tell(),
+            Step::Finish => {}
         }
         Ok(step)
     }
 
+    fn next(&self) -> Step {
+        if self.is_plan_only() || self.bad_plan.is_some() {
+            return Step::Finish;
+        }
+        self.plan.next(self.bounds())
+    }
+
+    /// Whether the planner has answered and its plan was not read yet.
+    fn has_planned(&self) -> bool {
+        let has_answered = self.plan.planner().is_some_and(JobRecord::has_completed);
+        has_answered && self.plan.decision.is_none() && self.bad_plan.is_none()
+    }
+
+    /// Adds the jobs of the planner's plan.
+    fn adopt_plan(&mut self) -> Result<(), TaskError> {
+        let Some(settings) = &self.request.autopilot else { return Ok(()) };
+        let subrun = reading::subruns(self.dir, &self.plan).into_iter().next();
+        let answer = subrun.and_then(|subrun| subrun.last_message()).unwrap_or_default();
+        match planner::read(&answer, settings, self.request.sandbox, &self.request.skills) {
+            Ok((decision, jobs)) => {
+                attached::note(self.dir, &format!("planned: {}", decision.reason));
+                self.plan.decision = Some(decision);
+                self.plan.jobs.extend(jobs.into_iter().map(JobRecord::new));
+                self.is_dirty = true;
+                self.write()
+            }
+            Err(fault) => {
+                self.bad_plan = Some(fault);
+                Ok(())
+            }
+        }
+    }
+
     /// Notices jobs that have ended, and starts queued tasks if nobody else does.
-    fn observe(&mut self) -> Result<(), TaskError> {
+    pub(super) fn observe(&mut self) -> Result<(), TaskError> {
         let working = pump::working(&self.context)?;
         if pump::is_due(&mut self.context, &working)? {
             // Trouble with other tasks does not concern the plan.
@@ -140,7 +222,7 @@ impl<'a> Coordinator<'a> {
         Ok(())
     }
 
-    fn submitted(&self) -> Vec<(usize, TaskId)> {
+    pub(super) fn submitted(&self) -> Vec<(usize, TaskId)> {
         let jobs = self.plan.jobs.iter().enumerate();
         let open = jobs.filter(|(_, record)| record.status == JobStatus::Submitted);
         open.filter_map(|(index, record)| Some((index, record.task_id.clone()?))).collect()
@@ -151,52 +233,66 @@ impl<'a> Coordinator<'a> {
         let task = match self.find_job(&record.job)? {
             Some(task) => Ok(task),
             None => {
-                let ask = self.start_request(&record.job);
+                let branch = match self.branch_point(&record.job) {
+                    Ok(branch) => branch,
+                    Err(reason) => return self.skip(index, reason),
+                };
+                let ask = job_request(self.request, &record.job, self.earlier(&record.job), branch);
                 start(&mut self.context, ask).map(|accepted| accepted.task_id)
             }
         };
         match task {
             Ok(task) => {
                 self.note(index, &format!("is {task}"));
-                if let Some(record) = self.plan.jobs.get_mut(index) {
-                    record.task_id = Some(task);
-                }
+                self.record(index, task)?;
                 self.set(index, JobStatus::Submitted)
             }
             Err(error) if matches!(error, TaskError::Registry(_)) || is_temporary(&error) => Err(error),
-            Err(error) => {
-                let reason = one_line(&error);
-                self.note(index, &format!("could not be started: {reason}"));
-                self.set(index, JobStatus::Skipped(reason))
-            }
+            Err(error) => self.skip(index, one_line(&error)),
         }
     }
 
-    fn start_request(&self, job: &Job) -> StartRequest {
-        let request = self.request;
-        let takes_prompt = job.agent.abilities().takes_prompt();
-        StartRequest {
-            caller: Caller::of(request),
-            agent: Some(job.agent),
-            task: job.task.clone(),
-            cwd: Some(request.cwd.clone()),
-            sandbox: takes_prompt.then_some(request.sandbox),
-            skip_git_repo_check: request.skip_git_repo_check,
-            idempotency_key: Some(request.job_key(job)),
-            env_from: request.env_from.clone(),
-            job_of: Some(ParentTask { task_id: request.task_id.clone(), within: request.within.clone() }),
-            ..StartRequest::default()
+    fn skip(&mut self, index: usize, reason: String) -> Result<(), TaskError> {
+        self.note(index, &format!("could not be started: {reason}"));
+        self.set(index, JobStatus::Skipped(reason))
+    }
+
+    /// What the jobs reported that `job` comes after.
+    fn earlier(&self, job: &Job) -> Vec<EarlierResult> {
+        let subruns = reading::subruns(self.dir, &self.plan).into_iter();
+        let before = subruns.filter(|subrun| job.after.contains(&subrun.job.id));
+        before
+            .map(|subrun| {
+                let (job, title) = (subrun.job.id.clone(), subrun.job.title.clone());
+                let answer = subrun.into_answer().unwrap_or_default();
+                let files =
+                    answer.deliverables.iter().map(|one| format!("\n- {}: {}", one.path, one.description));
+                let report = answer.summary.clone() + &files.collect::<String>();
+                EarlierResult { job, title, summary: text::cut(&report, LONGEST_REPORT) }
+            })
+            .collect()
+    }
+
+    /// Records the task that a job became, and links its directory.
+    pub(super) fn record(&mut self, index: usize, task: TaskId) -> Result<(), TaskError> {
+        let run_id = self.context.registry.task(&task)?.map(|row| row.run_id);
+        let Some(record) = self.plan.jobs.get_mut(index) else { return Ok(()) };
+        if let Some(run_id) = &run_id {
+            // `plan.json` names it too.
+            let _ = self.dir.link_subrun(&record.job.id, run_id);
         }
+        (record.task_id, record.run_id) = (Some(task), run_id);
+        Ok(())
     }
 
     /// The task of a job that was submitted before, perhaps by a coordinator that died before it could record the
     /// task. Submitting it again could fail: a default may have changed.
-    fn find_job(&self, job: &Job) -> Result<Option<TaskId>, TaskError> {
+    pub(super) fn find_job(&self, job: &Job) -> Result<Option<TaskId>, TaskError> {
         let found = self.context.registry.find_by_key(self.request.project(), &self.request.job_key(job))?;
         Ok(found.map(|row| row.id))
     }
 
-    fn set(&mut self, index: usize, status: JobStatus) -> Result<(), TaskError> {
+    pub(super) fn set(&mut self, index: usize, status: JobStatus) -> Result<(), TaskError> {
         if let Some(record) = self.plan.jobs.get_mut(index) {
             record.status = status;
         }
@@ -205,19 +301,31 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Writes `plan.json` if it is out of date.
-    fn write(&mut self) -> Result<(), TaskError> {
+    pub(super) fn write(&mut self) -> Result<(), TaskError> {
         if !self.is_dirty {
             return Ok(());
         }
         self.dir.write_state(&self.dir.plan(), &self.plan).map_err(TaskError::write(self.dir.plan()))?;
         self.is_dirty = false;
-        let is_over = |status: &JobStatus| !matches!(status, JobStatus::Waiting | JobStatus::Submitted);
-        let step = |record: &super::schedule::JobRecord| PlanStep {
-            text: record.job.id.clone(),
-            done: is_over(&record.status),
-        };
-        attached::write_progress(self.dir, &self.plan.summary(), self.plan.jobs.iter().map(step).collect());
+        if let (Some(settings), Some(decision)) = (&self.request.autopilot, &self.plan.decision) {
+            // For readers; nothing here goes on from them.
+            let jobs: Vec<&Job> = self.plan.planned().map(|record| &record.job).collect();
+            let plan = json!({ "version": PlanRecord::VERSION, "planner": settings.planner, "jobs": jobs });
+            let _ = self.dir.write_state(&self.dir.autopilot_decision(), decision);
+            let _ = self.dir.write_state(&self.dir.autopilot_plan(), &plan);
+        }
+        self.tell();
         Ok(())
+    }
+
+    /// Writes how far the jobs are, if that has changed.
+    fn tell(&mut self) {
+        let subruns = reading::subruns(self.dir, &self.plan);
+        let told = (reading::activity(&subruns).unwrap_or_else(|| self.plan.summary()), steps(&subruns));
+        if self.told.as_ref() != Some(&told) {
+            attached::write_progress(self.dir, &told.0, told.1.clone());
+            self.told = Some(told);
+        }
     }
 
     fn note(&self, index: usize, what: &str) {
@@ -225,50 +333,37 @@ impl<'a> Coordinator<'a> {
             attached::note(self.dir, &format!("job `{}`: {what}", record.job.id));
         }
     }
+}
 
-    /// Notices jobs whose submitter died before it could record their tasks.
-    fn find_unrecorded(&mut self) {
-        for index in 0..self.plan.jobs.len() {
-            let waiting = self.plan.jobs.get(index).filter(|record| record.status == JobStatus::Waiting);
-            // If the registry cannot be read, no job can be cancelled either.
-            let found = waiting.and_then(|record| self.find_job(&record.job).ok().flatten());
-            if let (Some(task), Some(record)) = (found, self.plan.jobs.get_mut(index)) {
-                record.task_id = Some(task);
-                record.status = JobStatus::Submitted;
-            }
+/// What is known before any job has started.
+fn first_plan(request: &Request) -> Result<PlanRecord, Fault> {
+    let Some(settings) = &request.autopilot else {
+        let plan = Plan::parse(&request.task);
+        let plan = plan.map_err(|bad| Fault::new(FailureCode::ToolError, bad.to_string()))?;
+        return Ok(PlanRecord::new(None, plan.jobs));
+    };
+    match settings.planner {
+        Planner::Agent => {
+            Ok(PlanRecord::new(None, vec![planner::job(&request.task, settings, request.sandbox)]))
+        }
+        Planner::Rules => {
+            let decision = decide::decide(&request.task);
+            let plan = || decide::plan(&request.task, settings.max_agents, request.sandbox, &request.skills);
+            let jobs = if decision.should_delegate { plan() } else { Vec::new() };
+            Ok(PlanRecord::new(Some(decision), jobs))
         }
     }
+}
 
-    /// Ends all jobs. One that does not end in time goes on to end without us.
-    fn cancel_jobs(&mut self, listener: &mut Listener) {
-        self.find_unrecorded();
-        let reason = self.request.job_cancel_reason();
-        let give_up = clock::monotonic() + PATIENCE;
-        for (_, task) in self.submitted() {
-            // A job that cannot be asked now is asked again below.
-            if let Ok(Some(row)) = self.context.registry.task(&task) {
-                let _ = ask_to_cancel(&mut self.context, &row, Some(&reason));
-            }
-        }
-        loop {
-            for (index, task) in self.submitted() {
-                let cancelled = tasks::cancel(&mut self.context, task.as_str(), Some(&reason));
-                if let Ok(job) = cancelled
-                    && !job.still_ending
-                {
-                    // It may have ended by itself.
-                    let _ = self.set(index, JobStatus::Ended(job.view.state()));
-                }
-            }
-            if self.submitted().is_empty() || clock::monotonic() >= give_up {
-                break;
-            }
-            // We are stopping already.
-            let _ = attached::sleep(listener, self.request, self.started, LOOK);
-            let _ = self.observe();
-        }
-        let _ = self.write();
-    }
+/// The commit from which the branches of the jobs start; `None` outside of git and before the first commit.
+fn base(context: &Context, request: &Request) -> Option<String> {
+    let root = request.autopilot.as_ref().and(request.git_root.as_ref())?;
+    Some(worktrees::plan(&context.home, root, &request.task_id, None).ok()?.base)
+}
+
+fn steps(subruns: &[Subrun]) -> Vec<PlanStep> {
+    let step = |subrun: &Subrun| PlanStep { text: subrun.line(), done: subrun.is_over() };
+    subruns.iter().map(step).collect()
 }
 
 /// Whether the same may succeed later: another process has the registry locked, or the disk is full.

@@ -1,34 +1,13 @@
 //! Decides what to do next with the jobs of a plan. Pure.
 
-use serde::{Deserialize, Serialize};
+use crate::model::{JobRecord, JobStatus, PlanRecord, State};
 
-use crate::model::{Job, Plan, State, TaskId};
-
-/// A job and the task that it became.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JobRecord {
-    #[serde(flatten)]
-    pub(crate) job: Job,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) task_id: Option<TaskId>,
-    pub(crate) status: JobStatus,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum JobStatus {
-    Waiting,
-    Submitted,
-    Ended(State),
-    /// It never started, for this reason.
-    Skipped(String),
-}
-
-/// The content of `plan.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanRecord {
-    pub(crate) version: u32,
-    pub(crate) jobs: Vec<JobRecord>,
+/// How many jobs may run at the same time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) parallel: usize,
+    /// Jobs that write share a directory, so they run one at a time.
+    pub(super) one_writer: bool,
 }
 
 /// What the coordinator does next.
@@ -46,27 +25,16 @@ pub(super) enum Step {
     Finish,
 }
 
-impl JobRecord {
-    fn is_open(&self) -> bool {
-        matches!(self.status, JobStatus::Waiting | JobStatus::Submitted)
-    }
-
-    pub(super) fn has_completed(&self) -> bool {
-        self.status == JobStatus::Ended(State::Completed)
-    }
-}
-
 impl PlanRecord {
-    pub(super) fn new(plan: Plan) -> Self {
-        let record = |job| JobRecord { job, task_id: None, status: JobStatus::Waiting };
-        Self { version: 1, jobs: plan.jobs.into_iter().map(record).collect() }
-    }
-
     fn find(&self, id: &str) -> Option<&JobRecord> {
         self.jobs.iter().find(|record| record.job.id == id)
     }
 
-    pub(super) fn next(&self) -> Step {
+    pub(super) fn next(&self, bounds: Bounds) -> Step {
+        let running: Vec<&JobRecord> =
+            self.jobs.iter().filter(|record| record.status == JobStatus::Submitted).collect();
+        let is_full = running.len() >= bounds.parallel;
+        let has_writer = bounds.one_writer && running.iter().any(|record| record.job.writes());
         for (index, record) in self.jobs.iter().enumerate() {
             if record.status != JobStatus::Waiting {
                 continue;
@@ -76,7 +44,8 @@ impl PlanRecord {
                 let reason = format!("job `{}` did not complete", failed.job.id);
                 return Step::Skip { index, reason };
             }
-            if after.peek().is_none() || after.all(JobRecord::has_completed) {
+            let must_wait = is_full || has_writer && record.job.writes();
+            if !must_wait && (after.peek().is_none() || after.all(JobRecord::has_completed)) {
                 return Step::Submit(index);
             }
         }
@@ -85,9 +54,12 @@ impl PlanRecord {
 
     /// One line: how many jobs completed, and which did not.
     pub(super) fn summary(&self) -> String {
-        let completed = self.jobs.iter().filter(|record| record.has_completed()).count();
-        let others: Vec<String> = self.jobs.iter().filter_map(JobRecord::shortfall).collect();
-        let count = format!("{completed} of {} jobs completed", self.jobs.len());
+        // Once there is a plan, how it was made does not count.
+        let planner = usize::from(self.planner().is_some() && self.jobs.len() > 1);
+        let jobs = self.jobs.get(planner..).unwrap_or_default();
+        let completed = jobs.iter().filter(|record| record.has_completed()).count();
+        let others: Vec<String> = jobs.iter().filter_map(JobRecord::shortfall).collect();
+        let count = format!("{completed} of {} jobs completed", jobs.len());
         if others.is_empty() { count } else { format!("{count}; {}", others.join(", ")) }
     }
 }
@@ -105,17 +77,30 @@ impl JobRecord {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::model::{AgentName, Job, Sandbox};
 
-    /// Jobs as `id<before,before=status`.
-    fn plan(jobs: &[&str]) -> PlanRecord {
+    const WIDE: Bounds = Bounds { parallel: usize::MAX, one_writer: true };
+
+    /// Jobs as `id<before,before=status`. Those in capitals write.
+    pub(in crate::autopilot) fn plan(jobs: &[&str]) -> PlanRecord {
         let record = |text: &&str| {
             let (head, status) = text.split_once('=').unwrap_or((text, ""));
             let (id, after) = head.split_once('<').unwrap_or((head, ""));
             let after = after.split(',').filter(|one| !one.is_empty()).map(str::to_owned).collect();
-            let job =
-                Job { id: id.into(), task: "true".into(), agent: crate::model::AgentName::Command, after };
+            let sandbox = id.chars().all(char::is_uppercase).then_some(Sandbox::WorkspaceWrite);
+            let job = Job {
+                id: id.into(),
+                title: String::new(),
+                task: "true".into(),
+                agent: AgentName::Command,
+                after,
+                sandbox,
+                thinking_level: None,
+                skills_mode: None,
+                max_skills: None,
+            };
             let status = match status {
                 "" => JobStatus::Waiting,
                 "run" => JobStatus::Submitted,
@@ -123,14 +108,14 @@ mod tests {
                 "bad" => JobStatus::Ended(State::Failed),
                 _ => JobStatus::Skipped("why".into()),
             };
-            JobRecord { job, task_id: None, status }
+            JobRecord { status, ..JobRecord::new(job) }
         };
-        PlanRecord { version: 1, jobs: jobs.iter().map(record).collect() }
+        PlanRecord { jobs: jobs.iter().map(record).collect(), ..PlanRecord::new(None, Vec::new()) }
     }
 
     #[track_caller]
     fn check(jobs: &[&str], expected: Step) {
-        assert_eq!(plan(jobs).next(), expected, "{jobs:?}");
+        assert_eq!(plan(jobs).next(WIDE), expected, "{jobs:?}");
     }
 
     #[test]
@@ -149,6 +134,18 @@ mod tests {
         check(&["a=bad", "b=run", "c<a,b"], skip(2));
         check(&["a=skip", "b<a"], skip(1));
         check(&["a=bad", "b<a=skip", "c=run"], Step::Wait);
+    }
+
+    #[test]
+    fn no_more_jobs_run_than_allowed_and_one_writes_at_a_time() {
+        let two = Bounds { parallel: 2, ..WIDE };
+        assert_eq!(plan(&["a=run", "b=run", "c"]).next(two), Step::Wait);
+        assert_eq!(plan(&["a=ok", "b=run", "c"]).next(two), Step::Submit(2));
+        check(&["A=run", "B", "c"], Step::Submit(2));
+        check(&["A=run", "B"], Step::Wait);
+        check(&["A=ok", "B"], Step::Submit(1));
+        let apart = Bounds { one_writer: false, ..WIDE };
+        assert_eq!(plan(&["A=run", "B"]).next(apart), Step::Submit(1));
     }
 
     #[test]

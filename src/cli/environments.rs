@@ -33,7 +33,7 @@ enum What {
 #[derive(Debug, Args)]
 struct Add {
     /// Its id: the end of the address of its settings page
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     id: String,
     /// Name to call it by [default: the id]
     #[arg(long)]

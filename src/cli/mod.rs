@@ -5,17 +5,20 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one place")]
 
 mod apply;
+mod autopilot;
 mod cancel;
 mod check_schema;
 mod cleanup;
 mod confined;
 mod demo;
+mod do_request;
 mod doctor;
 mod environments;
 mod growing_file;
 mod inspect;
 mod interrupt;
 mod invocation;
+mod job_tree;
 mod logs;
 mod pin;
 mod play;
@@ -100,6 +103,10 @@ struct Cli {
 enum Verb {
     /// Start a task and print its id; it keeps running even if this terminal closes
     Run(run::Run),
+    /// Plan a larger task as several jobs, run them, and wait for the result
+    Autopilot(autopilot::Autopilot),
+    /// Say in plain words what you want: run, check, wait, cancel, show results
+    Do(do_request::Do),
     /// Continue the thread of an earlier task
     Resume(resume::Resume),
     /// Show running, queued and recently finished tasks
@@ -146,6 +153,8 @@ impl Verb {
     fn run(self, call: &Call) -> Result<ExitCode, Failure> {
         let exit = match self {
             Verb::Run(verb) => verb.run(call),
+            Verb::Autopilot(verb) => verb.run(call),
+            Verb::Do(verb) => verb.run(call),
             Verb::Resume(verb) => verb.run(call),
             Verb::Status(verb) => verb.run(call),
             Verb::Wait(verb) => verb.run(call),

@@ -51,7 +51,7 @@ pub(super) fn answer(
         }
         Patience::None => {
             print::id(&accepted.task_id);
-            acknowledge(context, accepted);
+            acknowledge(accepted);
             Ok(Exit::Done)
         }
         Patience::Until(limit) => {
@@ -77,16 +77,16 @@ pub(super) fn answer(
 }
 
 /// The report, with what only the submitter knows.
-fn with_submission(accepted: &Accepted, report: Report) -> Report {
+pub(super) fn with_submission(accepted: &Accepted, report: Report) -> Report {
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     Report { deduplicated: accepted.deduplicated, warnings, ..report }
 }
 
 /// Notes for a person; a script reads only the id.
-fn acknowledge(context: &Context, accepted: &Accepted) {
+pub(super) fn acknowledge(accepted: &Accepted) {
     if accepted.deduplicated {
         print::note("the same request was submitted before; this is its task");
-    } else if accepted.state == State::Pending && context.config.max_concurrent > 0 {
+    } else if accepted.state == State::Pending {
         print::note("the task is queued until a slot is free");
     }
     for warning in &accepted.warnings {

@@ -13,7 +13,7 @@ use crate::mcp::Ended;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Tools to list: `default`, or `all`, which adds the primitives
+    /// Tools to list: `default`, `all`, which adds the primitives, or `codex`, the one tool for plain words
     #[arg(long, value_name = "PROFILE")]
     tools: Option<ToolProfile>,
     /// Serve any number of clients over HTTP at this address, such as 127.0.0.1:8931; port 0 takes a free one

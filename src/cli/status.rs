@@ -198,6 +198,10 @@ fn detail(data: &StatusSnapshot) -> String {
         text.push_str(&format!("last lines:\n{}", last_lines(&line.last, print::width())));
     }
     let ended = data.recently_completed.first();
+    let running = data.tasks.first().and_then(|task| task.page.as_ref());
+    if let Some(page) = running.or(ended.and_then(|task| task.page.as_ref())) {
+        text.push_str(&format!("page: {page}\n"));
+    }
     for (name, fact) in [("files", ended.map(|task| &task.files)), ("tests", ended.map(|task| &task.tests))] {
         if let Some(Some(fact)) = fact {
             text.push_str(&format!("{name}: {fact}\n"));

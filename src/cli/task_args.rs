@@ -147,7 +147,8 @@ impl TaskArgs {
     }
 }
 
-fn task(words: Vec<String>) -> Result<String, Failure> {
+/// The task as given, or standard input for `-`.
+pub(super) fn task(words: Vec<String>) -> Result<String, Failure> {
     if words != ["-"] {
         return Ok(words.join(" "));
     }
@@ -174,7 +175,7 @@ fn agent() -> impl TypedValueParser<Value = AgentName> {
     .try_map(|name| name.parse::<AgentName>())
 }
 
-fn sandbox() -> impl TypedValueParser<Value = Sandbox> {
+pub(super) fn sandbox() -> impl TypedValueParser<Value = Sandbox> {
     PossibleValuesParser::new(Sandbox::NAMES).try_map(|name| name.parse::<Sandbox>())
 }
 

@@ -177,6 +177,7 @@ pub(super) fn verb(args: &[OsString]) -> &str {
 pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
     match verb(args) {
         "run" | "demo" => ("delegate_run", Category::ExecutionAck),
+        "autopilot" => ("delegate_autopilot", Category::ExecutionAck),
         "resume" => ("delegate_resume", Category::ExecutionAck),
         "status" => ("delegate_status", Category::StatusSnapshot),
         "wait" => ("delegate_wait", Category::WaitResult),

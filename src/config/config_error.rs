@@ -25,7 +25,7 @@ pub(super) fn describe(text: &str, error: &toml::de::Error) -> String {
 fn refused(name: &str, value: &toml::Value) -> Option<String> {
     let alone: toml::Table = std::iter::once((name.to_owned(), value.clone())).collect();
     let error = Config::deserialize(alone).err()?;
-    if KEYS.iter().any(|key| key.name == name) {
+    if KEYS.iter().any(|key| key.name.split('.').next() == Some(name)) {
         return Some(format!("`{name}`: {}", in_words(&error.message().replace('\n', " "))));
     }
     let near = nearest(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();

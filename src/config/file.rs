@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::config::thinking_levels::ThinkingLevels;
 use crate::config::{ToolProfile, config_error};
 use crate::host::Env;
-use crate::model::{AgentName, InlineLimits, KillLevel, Limits, Sandbox};
+use crate::model::{AgentName, InlineLimits, KillLevel, Level, Limits, Sandbox, Slots, ThinkingLevel};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -25,6 +26,9 @@ pub(crate) struct Config {
     pub(crate) command_over_mcp: bool,
     pub(crate) max_depth: u32,
     pub(crate) max_concurrent: u32,
+    pub(crate) max_cloud: u32,
+    /// What a request in plain words may name as its cost without a confirmation.
+    pub(crate) max_cost_usd: f64,
     idle_timeout_s: u64,
     hard_timeout_s: u64,
     command_timeout_s: u64,
@@ -48,6 +52,7 @@ pub(crate) struct Config {
     text_line_chars: usize,
     inline_threshold_chars: usize,
     inline_threshold_lines: usize,
+    autopilot: ThinkingLevels,
 }
 
 /// Limits of readable text.
@@ -87,6 +92,8 @@ impl Default for Config {
             command_over_mcp: false,
             max_depth: 1,
             max_concurrent: 4,
+            max_cloud: 16,
+            max_cost_usd: 0.0,
             idle_timeout_s: 15 * 60,
             hard_timeout_s: 2 * 60 * 60,
             command_timeout_s: 60 * 60,
@@ -107,6 +114,7 @@ impl Default for Config {
             text_line_chars: 200,
             inline_threshold_chars: 5_000,
             inline_threshold_lines: 100,
+            autopilot: ThinkingLevels::default(),
         }
     }
 }
@@ -131,7 +139,7 @@ impl Config {
 
     /// Used by read-only commands if the file is invalid.
     pub(crate) fn starting_nothing() -> Self {
-        Self { max_concurrent: 0, ..Self::default() }
+        Self { max_concurrent: 0, max_cloud: 0, ..Self::default() }
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -178,6 +186,15 @@ impl Config {
             hard: seconds(self.hard_timeout_s),
             command: seconds(self.command_timeout_s),
         }
+    }
+
+    /// The model and the effort of autopilot's jobs of this level.
+    pub(crate) fn thinking_level(&self, level: ThinkingLevel, env: &Env) -> Level {
+        self.autopilot.resolve(level, env)
+    }
+
+    pub(crate) fn slots(&self) -> Slots {
+        Slots { local: self.max_concurrent, cloud: self.max_cloud }
     }
 
     /// The tools that a server lists by default.

@@ -46,7 +46,17 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "max_concurrent",
         default: "4",
-        meaning: "maximum number of concurrent tasks, over all processes",
+        meaning: "maximum number of concurrent tasks on this machine, over all processes",
+    },
+    Key {
+        name: "max_cloud",
+        default: "16",
+        meaning: "maximum number of tasks in Codex Cloud that are followed at the same time",
+    },
+    Key {
+        name: "max_cost_usd",
+        default: "0",
+        meaning: "cost in US dollars that a request to the tool `codex` may name without being asked to confirm it; nothing measures the cost yet",
     },
     Key {
         name: "idle_timeout_s",
@@ -87,7 +97,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "tools",
         default: "\"default\"",
-        meaning: "tools that `serve` lists: default, or all to include the primitives; DELEGATOR_TOOLS and --tools take precedence",
+        meaning: "tools that `serve` lists: default, all to include the primitives, or codex, the one tool for plain words; DELEGATOR_TOOLS and --tools take precedence",
     },
     Key { name: "allow_internal_tools", default: "false", meaning: "same as tools = \"all\"" },
     Key {
@@ -124,4 +134,34 @@ pub(crate) const KEYS: &[Key] = &[
     Key { name: "inline_threshold_lines", default: "100", meaning: "maximum lines of one text in a reply" },
     Key { name: "text_list_items", default: "5", meaning: "maximum list entries in readable text" },
     Key { name: "text_line_chars", default: "200", meaning: "maximum characters per line in readable text" },
+    Key {
+        name: "autopilot.model_low",
+        default: "",
+        meaning: "model of autopilot jobs with thinking level low; CODEX_AUTOPILOT_MODEL_LOW takes precedence; unset leaves it to the agent",
+    },
+    Key {
+        name: "autopilot.model_medium",
+        default: "",
+        meaning: "model of autopilot jobs with thinking level medium; CODEX_AUTOPILOT_MODEL_MEDIUM takes precedence; unset leaves it to the agent",
+    },
+    Key {
+        name: "autopilot.model_high",
+        default: "",
+        meaning: "model of autopilot jobs with thinking level high; CODEX_AUTOPILOT_MODEL_HIGH takes precedence; unset leaves it to the agent",
+    },
+    Key {
+        name: "autopilot.reasoning_effort_low",
+        default: "\"low\"",
+        meaning: "reasoning effort of autopilot jobs with thinking level low; CODEX_AUTOPILOT_REASONING_EFFORT_LOW takes precedence",
+    },
+    Key {
+        name: "autopilot.reasoning_effort_medium",
+        default: "\"medium\"",
+        meaning: "reasoning effort of autopilot jobs with thinking level medium; CODEX_AUTOPILOT_REASONING_EFFORT_MEDIUM takes precedence",
+    },
+    Key {
+        name: "autopilot.reasoning_effort_high",
+        default: "\"high\"",
+        meaning: "reasoning effort of autopilot jobs with thinking level high; CODEX_AUTOPILOT_REASONING_EFFORT_HIGH takes precedence",
+    },
 ];

@@ -4,6 +4,7 @@ mod config_error;
 mod file;
 mod keys;
 mod profile;
+mod thinking_levels;
 
 pub(crate) use file::{Config, ConfigError, TextLimits};
 pub(crate) use keys::{KEYS, Key};

@@ -11,6 +11,8 @@ pub(crate) enum ToolProfile {
     Default,
     /// Includes the primitives.
     All,
+    /// The tool `codex` alone.
+    Codex,
 }
 
 impl FromStr for ToolProfile {
@@ -20,8 +22,8 @@ impl FromStr for ToolProfile {
         match text {
             "default" => Ok(ToolProfile::Default),
             "all" => Ok(ToolProfile::All),
-            "codex" => Err("the profile `codex` does not exist yet; use `default` or `all`".into()),
-            _ => Err(format!("unknown tool profile `{text}`; use `default` or `all`")),
+            "codex" => Ok(ToolProfile::Codex),
+            _ => Err(format!("unknown tool profile `{text}`; use `default`, `all` or `codex`")),
         }
     }
 }

@@ -110,6 +110,8 @@ pub(crate) enum TaskError {
     OddDirectory(PathBuf),
     #[error("`{}` is not inside a git repository", .0.display())]
     OutsideGit(PathBuf),
+    #[error("uncommitted work cannot be sent: `{}` is not inside a git repository", .0.display())]
+    DiffOutsideGit(PathBuf),
     #[error("write access to `{}` is never allowed", .0.display())]
     ForbiddenRoot(PathBuf),
     #[error("`{}` is or contains files that control git or an agent (hooks, settings): clients get no write access to it", .0.display())]

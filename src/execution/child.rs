@@ -103,7 +103,7 @@ fn prepare<'a>(
         ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
     let selection = choose_skills::choose(dir, request, &environment).map_err(|error| storage(&error))?;
     let skills = selection.as_ref().map_or(&[][..], |selection| &selection.selected_skills);
-    let prompt = prompts::render(&Prompt { request, skills, earlier: &[] });
+    let prompt = prompts::render(&Prompt { request, skills, earlier: &request.earlier });
     let files = AgentFiles { schema: dir.schema(), last_message: dir.last_message() };
     let mut plan = agent.command(request, &prompt, &files, &findings)?;
     plan.warnings.extend(selection.into_iter().flat_map(|selection| selection.warnings));

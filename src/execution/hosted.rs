@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use crate::agents::{HostedAgent, HostedAnswer, HostedCall, RemoteState, Submitted};
 use crate::environments;
+use crate::evidence::Evidence;
 use crate::execution::child::{self, Inside};
 use crate::execution::control::Listener;
 use crate::execution::supervise::{bare, storage};
-use crate::execution::{attached, supervise};
+use crate::execution::{attached, cloud_changes, supervise};
 use crate::host::AgentLaunch;
 use crate::host::Env;
 use crate::host::{Home, Links, OpenedDirs, clock, files, ids, paths};
@@ -33,6 +34,8 @@ const MOST_SEARCHES: u32 = 5;
 /// How far back to look: 200 jobs.
 const MOST_PAGES: u32 = 10;
 const LONGEST_ANSWER: usize = 16 << 20;
+/// How the summary of a job ends that changed nothing.
+const NO_CHANGES: &str = "no diff";
 
 /// Drives the job to its end. Always a record.
 pub(super) fn run(
@@ -58,13 +61,23 @@ pub(super) fn run(
         Err(fault) => return failed(fault),
     };
     let mut driver = Driver { env, dir, request, agent, listener, ground, environment, started, tree };
-    let (outcome, reported) = match driver.run() {
-        Ok(summary) => (Outcome::Completed, summary),
-        Err(reason) => (attached::stopped(reason, &driver.started), String::new()),
+    let (outcome, fetched) = match driver.run() {
+        Ok(fetched) => (Outcome::Completed, fetched),
+        Err(reason) => (attached::stopped(reason, &driver.started), Fetched::default()),
     };
-    let result = attached::end(dir, request, &driver.started, outcome, reported);
-    let warnings = goes_on(dir, &result.outcome).into_iter().collect();
-    RunResult { warnings, ..result }
+    let Fetched { summary, evidence, warning } = fetched;
+    let result = attached::end(dir, request, &driver.started, outcome, summary);
+    let warnings = warning.into_iter().chain(goes_on(dir, &result.outcome)).collect();
+    RunResult { warnings, evidence, ..result }
+}
+
+/// What came back of a job that succeeded.
+#[derive(Default)]
+struct Fetched {
+    summary: String,
+    /// Whether the evidence was written.
+    evidence: bool,
+    warning: Option<String>,
 }
 
 /// A warning that the service goes on with a job that we stopped following.
@@ -97,12 +110,11 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// Returns the summary of a job that succeeded.
-    fn run(&mut self) -> Result<String, StopReason> {
+    fn run(&mut self) -> Result<Fetched, StopReason> {
         let job = self.job()?;
         let summary = self.follow(&job)?;
         let attempts = self.request.attempts.unwrap_or(1);
-        let mut with_changes = 0;
+        let (mut with_changes, mut evidence) = (0, false);
         for attempt in 1..=attempts {
             let fetched =
                 self.ask_patiently(&self.agent.fetch(&job, attempt), |agent, answer| agent.fetched(answer))?;
@@ -110,13 +122,25 @@ impl Driver<'_> {
                 with_changes += 1;
                 let path = self.dir.changes(attempt);
                 self.dir.write_text(path, &diff).map_err(|error| stop(storage(&error)))?;
+                if !evidence {
+                    let which = if attempts > 1 { format!("attempt {attempt}, ") } else { String::new() };
+                    let files = cloud_changes::of_diff(&diff, format!("{which}not applied here"));
+                    let written = Evidence::of_files(files).write(&self.dir.evidence());
+                    written.map_err(|error| stop(storage(&error)))?;
+                    evidence = true;
+                }
             }
         }
+        // A job may well change nothing, and then says so.
+        let missing = with_changes == 0 && !summary.ends_with(NO_CHANGES);
+        let warning = missing.then(|| {
+            format!("its changes could not be fetched from the cloud; its page may have them: {}", job.page())
+        });
         let of_attempts = match attempts {
             1 => String::new(),
             _ => format!(" ({attempts} attempts, {with_changes} with changes)"),
         };
-        Ok(format!("{summary}{of_attempts}; {}", job.page()))
+        Ok(Fetched { summary: format!("{summary}{of_attempts}"), evidence, warning })
     }
 
     /// The job at the service, submitted now or before.
@@ -202,7 +226,7 @@ impl Driver<'_> {
             let (RemoteState::Working(line) | RemoteState::Ended { summary: line, .. }) = &state;
             if *line != last {
                 attached::note(self.dir, line);
-                attached::write_progress(self.dir, &format!("{line}; {}", job.page()), Vec::new());
+                attached::write_progress(self.dir, line, Vec::new());
                 last.clone_from(line);
             }
             if let RemoteState::Ended { result, summary } = state {
@@ -226,11 +250,15 @@ impl Driver<'_> {
                 Err(fault) => fault,
             };
             failures += 1;
+            let Fault { message, hint, .. } = &fault;
             if failures == MOST_FAILURES {
                 return Err(stop(fault));
             }
-            attached::note(self.dir, &fault.message);
-            let told = [Some(fault.message), fault.hint].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            attached::note(self.dir, message);
+            let told = match hint {
+                Some(cure) => format!("{cure}; it goes on by itself then: {message}"),
+                None => format!("asked again automatically, nothing to do: {message}"),
+            };
             attached::write_progress(self.dir, &told, Vec::new());
             self.pause(poll_interval(failures, ids::jitter()))?;
         }

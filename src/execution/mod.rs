@@ -4,6 +4,7 @@ mod ask_to_cancel;
 pub(crate) mod attached;
 mod child;
 mod choose_skills;
+mod cloud_changes;
 pub(crate) mod control;
 mod evidence_gaps;
 mod hosted;

@@ -38,7 +38,7 @@ pub(crate) fn is_due(context: &mut Context, working: &[RunDir]) -> Result<bool, 
         // Much time may have passed since the last check.
         context.refresh();
     }
-    Ok(dead || (waits && context.registry.can_claim(context.config.max_concurrent)?))
+    Ok(dead || (waits && context.registry.can_claim(context.config.slots())?))
 }
 
 /// The directories of all working runs.
@@ -76,8 +76,8 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
     started.extend(reattach::reattach(context, ties)?);
     loop {
         let home = context.home.clone();
-        let limit = context.config.max_concurrent;
-        let claimed = context.registry.claim(limit, clock::now(), |row| {
+        let slots = context.config.slots();
+        let claimed = context.registry.claim(slots, clock::now(), |row| {
             let dir = RunDir::at(home.run(&row.run_id));
             // A held lock means the task is being cancelled; a sealed run only needs its row finished.
             // Neither may start.

@@ -10,7 +10,7 @@ use crate::execution::ask_to_cancel;
 use crate::execution::pump::{self, Launched};
 use crate::execution::recover;
 use crate::host::{Attachment, Lock, clock};
-use crate::model::{FailureCode, Fault, Plan, Request, WorkKind};
+use crate::model::{FailureCode, Fault, Request, WorkKind};
 use crate::registry::Row;
 use crate::runs::RunDir;
 use crate::supervisor::sweep_dead_run;
@@ -127,12 +127,9 @@ fn address(dir: &RunDir) -> Option<String> {
 
 fn cancel_jobs(context: &mut Context, request: &Request) -> Result<(), TaskError> {
     let reason = request.job_cancel_reason();
-    for job in Plan::parse(&request.task).into_iter().flat_map(|plan| plan.jobs) {
-        let key = request.job_key(&job);
-        if let Some(row) = context.registry.find_by_key(request.project(), &key)? {
-            // One that cannot be asked must not keep the others from it.
-            let _ = ask_to_cancel(context, &row, Some(&reason));
-        }
+    for row in context.registry.jobs_of(&request.task_id)? {
+        // One that cannot be asked must not keep the others from it.
+        let _ = ask_to_cancel(context, &row, Some(&reason));
     }
     Ok(())
 }

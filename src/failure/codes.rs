@@ -87,6 +87,7 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         | TaskError::NotADirectory(_)
         | TaskError::OddDirectory(_)
         | TaskError::OutsideGit(_)
+        | TaskError::DiffOutsideGit(_)
         | TaskError::ForbiddenRoot(_)
         | TaskError::GuardedRoot(_)
         | TaskError::SandboxBeyond { .. }

@@ -56,7 +56,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::OddDirectory(path) => {
             json!({ "reason": "not_utf8", "file": path.display().to_string() })
         }
-        TaskError::OutsideGit(path) => {
+        TaskError::OutsideGit(path) | TaskError::DiffOutsideGit(path) => {
             json!({ "reason": "outside_git", "file": path.display().to_string() })
         }
         TaskError::ForbiddenRoot(path) | TaskError::OutsideRoots(path) => {
@@ -136,7 +136,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
             InspectError::PathAlone => json!({ "reason": "stands_alone", "field": "json_path" }),
             InspectError::Backwards => json!({ "reason": "bad_range", "field": "end_line" }),
         },
-        TaskError::NotFound(reference) => json!({ "reason": "no_task", "asked": reference }),
+        TaskError::NotFound(reference) | TaskError::BadThread(reference) => {
+            json!({ "reason": "no_task", "asked": reference })
+        }
         TaskError::OtherProject { reference, task, .. } => {
             json!({ "reason": "other_project", "asked": reference, "task_id": task })
         }
@@ -202,8 +204,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::CostlySchema(_)
         | TaskError::UncheckedSchema(_)
         | TaskError::BadRecording(_)
-        | TaskError::BadPlan(_)
-        | TaskError::BadThread(_) => Value::Null,
+        | TaskError::BadPlan(_) => Value::Null,
     };
     let mut known = if let Value::Object(known) = known { known } else { Map::new() };
     known.values_mut().for_each(made_plain);

@@ -18,6 +18,7 @@ pub(super) fn field(error: &TaskError) -> Option<&'static str> {
 
 pub(super) fn spoken(field: &str, voice: Voice) -> String {
     match (voice, field) {
+        (Voice::Tools, "idle" | "hard" | "command") => format!("options.timeout.{field}_s"),
         (Voice::Tools, field) => field.to_owned(),
         (Voice::Shell, "reasoning_effort") => "--effort".to_owned(),
         (Voice::Shell, "config_overrides") => "--config".to_owned(),
@@ -34,4 +35,16 @@ pub(super) fn spoken(field: &str, voice: Voice) -> String {
 /// Replaces the name of `field` in `message` with the one that `voice` uses.
 pub(super) fn worded(message: &str, field: &str, voice: Voice) -> String {
     message.replace(&format!("`{field}`"), &format!("`{}`", spoken(field, voice)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_named_as_each_caller_writes_it() {
+        let said = |voice| worded("`idle` is not supported", "idle", voice);
+        assert_eq!(said(Voice::Tools), "`options.timeout.idle_s` is not supported");
+        assert_eq!(said(Voice::Shell), "`--idle` is not supported");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::context::{TaskError, WorktreeError, quoted};
 use crate::failure::{Voice, flags};
+use crate::model::AgentName;
 
 pub(super) fn hint(error: &TaskError, voice: Voice) -> Option<String> {
     input_hint(error, voice).or_else(|| limit_hint(error, voice))
@@ -41,13 +42,17 @@ fn input_hint(error: &TaskError, voice: Voice) -> Option<String> {
         TaskError::BadBranch(_) => "name a branch of the repository on GitHub, or leave it out",
         TaskError::NoEnvironment { .. } => voice.say(
             "name one with `--env-id`; `delegator environments` lists those that are known, chatgpt.com/codex/settings/environments all of them",
-            "give its id or label in `env_id`; `delegator environments` lists those that are known, chatgpt.com/codex/settings/environments all of them",
+            "give its id or label in `env_id`; `_codex_cloud_list_environments` lists those that are known, chatgpt.com/codex/settings/environments all of them",
         ),
         TaskError::BadRepository(_) | TaskError::NoGitHubRemote(_) => {
             "give it as `owner/name` or `https://github.com/owner/name`"
         }
         TaskError::BadTechStack { known, .. } => return Some(format!("one of {}", known.join(", "))),
         TaskError::NoStartingDiff { .. } => "commit and push the work, and name its branch",
+        TaskError::DiffOutsideGit(_) => voice.say(
+            "leave out `--starting-diff`, or run it inside a repository",
+            "leave out `starting_diff`, or give a directory inside a repository as `working_dir`",
+        ),
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => voice.say(
             "name an existing directory with `--cwd`",
             "name existing directories in `cwd` and `add_dirs`",
@@ -80,6 +85,9 @@ fn input_hint(error: &TaskError, voice: Voice) -> Option<String> {
         TaskError::KeyConflict { .. } => "use a new key for a new request",
         TaskError::NotYet(fields) => return Some(format!("leave out {}", quoted(fields))),
         TaskError::Unsupported { field: "resume", .. } => "start a new task instead",
+        TaskError::Unsupported { field: "model", agent: AgentName::CodexCloud } => {
+            "leave out `model`: the service chooses it for tasks in the cloud"
+        }
         TaskError::Unsupported { field, .. } => {
             return Some(format!("leave out `{}`, or choose another agent", flags::spoken(field, voice)));
         }

@@ -90,6 +90,10 @@ impl TreeBefore {
         named(&self.ask_all(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")], Vec::new(), until)?)
     }
 
+    pub(crate) fn merge_base(&self, one: Oid, other: Oid, until: Duration) -> Result<Oid, SnapshotError> {
+        named(&self.ask_all(&["merge-base", &one.to_string(), &other.to_string()], Vec::new(), until)?)
+    }
+
     pub(crate) fn is_ancestor(&self, old: Oid, new: Oid, until: Duration) -> bool {
         let args = ["merge-base", "--is-ancestor", &old.to_string(), &new.to_string()];
         self.ask_all(&args, Vec::new(), until).is_ok()

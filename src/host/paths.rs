@@ -133,6 +133,11 @@ impl Home {
         self.root.join("captures")
     }
 
+    /// What requests in plain words were asked back.
+    pub(crate) fn asked(&self) -> PathBuf {
+        self.root.join("asked")
+    }
+
     /// Held during a cleanup; its modification time is the time of the last one.
     pub(crate) fn cleanup_lock(&self) -> PathBuf {
         self.root.join("cleanup.lock")

@@ -67,6 +67,10 @@ impl TaskId {
         ["t-local", "t-cloud"].iter().any(|kind| lower.starts_with(kind))
     }
 
+    pub(crate) fn is_hosted(&self) -> bool {
+        self.0.starts_with(Self::CLOUD)
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,6 +1,7 @@
 //! Plain data types that all modules use. Nothing here reads a clock, a file or the environment.
 
 mod answer;
+mod autopilot;
 mod command;
 mod event;
 mod home_id;
@@ -21,6 +22,9 @@ mod usage;
 mod worktree;
 
 pub(crate) use answer::{Answer, Deliverable};
+pub(crate) use autopilot::{
+    Autopilot, Decision, EarlierResult, JobRecord, JobStatus, Level, PlanRecord, Planner,
+};
 pub(crate) use command::{CommandSpec, KillLevel, Signal, SignalTarget, Stdin, Stdout, Stop};
 pub(crate) use event::{Change, ChangeKind, Event, ItemStatus, PlanStep};
 pub(crate) use home_id::{HomeId, TaskHome};
@@ -28,10 +32,10 @@ pub(crate) use id::{BadId, RunId, TaskId, TerminalId, ThreadId};
 pub(crate) use inline_limits::InlineLimits;
 pub(crate) use limits::{Limit, Limits};
 pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
-pub(crate) use plan::{BadPlan, Job, Plan};
+pub(crate) use plan::{BadPlan, Job, Plan, ThinkingLevel};
 pub(crate) use progress::{Counters, Eta, POLL_FREQUENCY_MS, Phase, Progress, RunningCommand};
 pub(crate) use remote::{Remote, RemoteJob, RemoteRecord};
-pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, WorkKind};
+pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox, Slot, Slots, WorkKind};
 pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use skills::{Selection, SkillEntry, SkillOrigin, SkillsMode, SkillsRequest};
 pub(crate) use state::State;

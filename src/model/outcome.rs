@@ -50,6 +50,9 @@ impl FailureCode {
 pub(crate) struct Fault {
     pub(crate) code: FailureCode,
     pub(crate) message: String,
+    /// Distinguishes faults with the same code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
     /// What to try next, if the fault itself implies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
@@ -66,7 +69,15 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, thread_gone: false, lasts: false, passes: false }
+        Self {
+            code,
+            message: message.into(),
+            reason: None,
+            hint: None,
+            thread_gone: false,
+            lasts: false,
+            passes: false,
+        }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {

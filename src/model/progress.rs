@@ -54,6 +54,8 @@ impl Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Phase {
+    /// Not started: it waits for a free slot. Only in replies.
+    Queued,
     Starting,
     Thinking,
     Running,

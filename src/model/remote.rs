@@ -34,6 +34,16 @@ pub(crate) enum Remote {
     },
 }
 
+impl Remote {
+    /// The job, if the service is known to have it.
+    pub(crate) fn job(&self) -> Option<&RemoteJob> {
+        match self {
+            Remote::Submitted { job } => Some(job),
+            Remote::Submitting { .. } => None,
+        }
+    }
+}
+
 /// The content of `remote.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RemoteRecord {

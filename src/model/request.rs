@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{
-    InlineLimits, Job, KillLevel, Limits, RunId, SkillsRequest, TaskHome, TaskId, ThreadId, Timestamp, Usage,
-    Worktree,
+    Autopilot, EarlierResult, InlineLimits, Job, KillLevel, Limits, RunId, SkillsRequest, TaskHome, TaskId,
+    ThreadId, Timestamp, Usage, Worktree,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,12 @@ pub(crate) struct Request {
     /// The coordinator that started this task as one of its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) job_of: Option<TaskId>,
+    /// For an autopilot task: how to plan and run its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) autopilot: Option<Box<Autopilot>>,
+    /// For a job of a plan: what the jobs reported that it comes after.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier: Vec<EarlierResult>,
     /// The task that must complete before this one starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<TaskId>,
@@ -148,10 +154,35 @@ impl WorkKind {
         self != WorkKind::Child
     }
 
-    /// Whether it counts towards `max_concurrent`. A coordinator only waits for tasks that do.
-    pub(crate) fn takes_slot(self) -> bool {
-        self != WorkKind::Coordinator
+    /// What it occupies while it runs. A coordinator only waits for tasks that occupy something.
+    pub(crate) fn slot(self) -> Option<Slot> {
+        match self {
+            WorkKind::Child => Some(Slot::Local),
+            WorkKind::Hosted => Some(Slot::Cloud),
+            WorkKind::Coordinator => None,
+        }
     }
+}
+
+/// What a running task counts towards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Slot {
+    /// `max_concurrent`.
+    Local,
+    /// `max_cloud`.
+    Cloud,
+}
+
+/// How many tasks may run at once, on this machine and in the cloud.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slots {
+    pub(crate) local: u32,
+    pub(crate) cloud: u32,
+}
+
+impl Slots {
+    /// Nothing starts.
+    pub(crate) const NONE: Slots = Slots { local: 0, cloud: 0 };
 }
 
 /// The sandbox program for a command, and its restrictions.

@@ -130,7 +130,8 @@ impl Reducer {
             // A complete plan is not the end: the agent may extend it, or fail.
             percent: match self.phase {
                 Phase::Finished => self.percent,
-                Phase::Starting
+                Phase::Queued
+                | Phase::Starting
                 | Phase::Thinking
                 | Phase::Running
                 | Phase::Editing

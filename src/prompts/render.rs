@@ -1,7 +1,7 @@
 //! Renders the prompt of a run from the templates: role, directory, task, skills, results of earlier jobs and the
 //! rules for all runs. Pure.
 
-use crate::model::{Request, SkillEntry, WorkKind};
+use crate::model::{EarlierResult, Request, SkillEntry, WorkKind};
 use crate::prompts::fill::fill;
 use crate::text::plain;
 
@@ -26,14 +26,6 @@ pub(crate) struct Prompt<'a> {
     pub(crate) skills: &'a [SkillEntry],
     /// Results that this task builds on.
     pub(crate) earlier: &'a [EarlierResult],
-}
-
-/// What another agent reported about a job before this one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EarlierResult {
-    pub(crate) job: String,
-    pub(crate) title: String,
-    pub(crate) summary: String,
 }
 
 /// The whole prompt; empty for agents that take none.

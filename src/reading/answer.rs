@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::{AgentName, State};
+use crate::model::State;
 use crate::reading::artifact::{HeadAndTail, read_artifact};
 use crate::reading::view::View;
 use crate::runs::ArtifactName;
@@ -47,10 +47,6 @@ pub(super) fn parsed(view: &View) -> Option<AgentAnswer> {
 pub(super) fn missing(view: &View) -> Vec<bool> {
     let deliverables = view.result.as_ref().and_then(|result| result.answer.as_ref());
     let Some((answer, request)) = deliverables.zip(view.request.as_ref()) else { return Vec::new() };
-    // A recording made nothing here.
-    if view.row.agent == AgentName::Replay {
-        return Vec::new();
-    }
     let is_missing = |path: &str| request.cwd.join(path).symlink_metadata().is_err();
     answer.deliverables.iter().map(|one| is_missing(&one.path)).collect()
 }

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use crate::ledger::open_joined;
 use crate::ledger::tail as end_of;
-use crate::model::{FailureCode, SkillEntry, State};
+use crate::model::{FailureCode, SkillEntry, State, WorkKind};
 use crate::reading::answer::{self, AgentAnswer};
 use crate::reading::excerpt::Excerpt;
 use crate::reading::failed_output::{FailedCommand, last_failed};
+use crate::reading::subruns::{self, Tree};
 use crate::reading::view::View;
 use crate::runs::ArtifactName;
 use crate::text::{self, plain};
@@ -49,6 +50,15 @@ pub(crate) struct Results {
     pub(crate) events: Option<Vec<Value>>,
     /// How far a run came that was cut short.
     pub(crate) partial: Option<Partial>,
+    /// The jobs of a coordinator.
+    pub(crate) tree: Option<Tree>,
+}
+
+impl Results {
+    /// The diffs of a task in the cloud.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Artifact> {
+        self.artifacts.iter().filter(|file| file.name.is_changes())
+    }
 }
 
 #[derive(Debug)]
@@ -92,9 +102,11 @@ pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     let events = ask.events.then(|| last_events(&view.dir.events()));
     let artifacts = artifacts(&view);
     let (answer, missing) = (answer::parsed(&view), answer::missing(&view));
+    let is_coordinator = view.row.agent.abilities().work == WorkKind::Coordinator;
+    let tree = if is_coordinator { subruns::tree(&view.dir) } else { None };
     let skills =
         view.dir.read_selected_skills().map(|selection| selection.selected_skills).unwrap_or_default();
-    Results { view, artifacts, answer, skills, missing, output, events, partial }
+    Results { view, artifacts, answer, skills, missing, output, events, partial, tree }
 }
 
 /// The output shown when a run failed and nobody asked for output.

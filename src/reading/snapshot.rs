@@ -1,12 +1,13 @@
 //! Lists the tasks that are running, queued and recently finished.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::context::{Context, TaskError};
 use crate::host::clock;
 use crate::model::{State, TaskId, Timestamp};
-use crate::reading::queue_forecast::forecast;
+use crate::reading::queue_forecast::{forecast, slot_of};
 use crate::reading::{View, view};
 use crate::registry::Row;
 
@@ -32,9 +33,28 @@ pub(crate) struct Snapshot {
     pub(crate) last_lines: Option<Vec<(TaskId, Vec<String>)>>,
 }
 
+/// Whether tasks run in the cloud or on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InCloud {
+    Yes,
+    No,
+}
+
+impl Snapshot {
+    /// Only the tasks of one kind.
+    pub(crate) fn of_kind(mut self, kind: InCloud) -> Self {
+        let is_of = |row: &Row| row.id.is_hosted() == (kind == InCloud::Yes);
+        self.running.retain(|view| is_of(&view.row));
+        self.queued.retain(|task| is_of(&task.row));
+        self.finished.retain(is_of);
+        self
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct QueuedTask {
-    /// From 1, which starts next. Counts the tasks of all projects.
+    /// From 1, which starts next. Counts the tasks of all projects that wait for the same: a slot on this machine, or one
+    /// in the cloud.
     pub(crate) position: usize,
     /// The time until it starts, if earlier runs tell.
     pub(crate) starts_in: Option<Duration>,
@@ -48,8 +68,13 @@ pub(crate) fn queued(context: &Context, now: Timestamp) -> Result<Vec<QueuedTask
         true => Vec::new(),
         false => forecast(context, &context.registry.working()?, &pending, now),
     };
-    let tasks = pending.into_iter().zip(starts).zip(1..);
-    Ok(tasks.map(|((row, starts_in), position)| QueuedTask { position, starts_in, row }).collect())
+    let mut lines = HashMap::new();
+    let numbered = |(row, starts_in): (Row, Option<Duration>)| {
+        let position = lines.entry(slot_of(&row)).or_insert(0);
+        *position += 1;
+        QueuedTask { position: *position, starts_in, row }
+    };
+    Ok(pending.into_iter().zip(starts).map(numbered).collect())
 }
 
 /// The tasks of `project`, or of all projects, with the `recent` last finished.

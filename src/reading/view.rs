@@ -7,7 +7,7 @@ use crate::context::{Context, MissingOutput, TaskError, missing_output, one_line
 use crate::evidence::Evidence;
 use crate::host::{clock, lock};
 use crate::model::{
-    Counters, Phase, Progress, Remote, Request, RunResult, Sandbox, State, Timestamp, WorkKind,
+    AgentName, Counters, Phase, Progress, Remote, Request, RunResult, Sandbox, State, Timestamp, WorkKind,
 };
 use crate::reading::stopped_supervisor;
 use crate::registry::{Row, TaskMatch, TaskReference};
@@ -15,6 +15,8 @@ use crate::runs::{ReadError, RunDir};
 
 /// How many recent runs are used to estimate how long one takes.
 pub(crate) const DURATION_SAMPLES: u32 = 50;
+/// What a run does between its agent's end and its sealed result.
+const RECORDING: &str = "recording the result";
 /// A started run has written its progress by then.
 const FIRST_PROGRESS_MS: u64 = 2_000;
 
@@ -26,6 +28,8 @@ pub(crate) struct View {
     /// Present once the run is sealed.
     pub(crate) result: Option<RunResult>,
     pub(crate) progress: Option<Progress>,
+    /// For a task in the cloud: how far its submission came.
+    pub(crate) remote: Option<Remote>,
     /// What was observed, for a finished run.
     pub(crate) evidence: Option<Evidence>,
     /// How long similar runs took, for a queued or running task.
@@ -111,12 +115,19 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
         && row.state == State::Working
         && progress.as_ref().is_some_and(|now| now.question.is_some());
     let row = if asks { Row { state: State::InputRequired, ..row } } else { row };
-    let is_unconfirmed = row.state == State::Working
-        && row.agent.abilities().work == WorkKind::Hosted
-        && matches!(dir.read_remote(), Ok(Some(Remote::Submitting { .. })));
+    let is_hosted = row.agent.abilities().work == WorkKind::Hosted;
+    let remote = is_hosted.then(|| dir.read_remote().ok().flatten()).flatten();
+    let is_unconfirmed = row.state == State::Working && matches!(remote, Some(Remote::Submitting { .. }));
     let row = if is_unconfirmed { Row { state: State::Unconfirmed, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
+    // The agent has ended, but its result is not sealed yet.
+    let is_ending = result.is_none() && progress.as_ref().is_some_and(|now| now.phase == Phase::Finished);
+    let progress = progress.map(|now| match is_ending && !row.state.is_final() {
+        true => Progress { phase: Phase::Answering, activity: RECORDING.to_owned(), eta: None, ..now },
+        false => now,
+    });
     let took = match row.state {
+        State::Working if is_ending => Vec::new(),
         State::Pending | State::Working => durations(context, &row),
         State::InputRequired
         | State::Unconfirmed
@@ -130,13 +141,19 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     }
     let kept_for = context.config.retention_age();
     let max_sandbox = context.config.max_sandbox;
-    View { row, dir, request, result, progress, evidence, took, kept_for, max_sandbox, damaged }
+    View { row, dir, request, result, progress, remote, evidence, took, kept_for, max_sandbox, damaged }
+}
+
+/// The line that runs of the same kind have in common; `None` if the agent is enough.
+pub(crate) fn same_line(agent: AgentName, task: &str) -> Option<&str> {
+    agent.abilities().is_command_line().then_some(task)
 }
 
 /// How long earlier runs of this kind took; none if that cannot be read.
 pub(super) fn durations(context: &Context, row: &Row) -> Vec<Duration> {
     let project = row.project.to_string_lossy();
-    context.registry.run_durations(&project, row.agent, DURATION_SAMPLES).unwrap_or_default()
+    let line = same_line(row.agent, &row.instruction);
+    context.registry.run_durations(&project, row.agent, line, DURATION_SAMPLES).unwrap_or_default()
 }
 
 /// The row of a sealed run as it will be once it is updated.

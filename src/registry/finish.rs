@@ -50,7 +50,9 @@ pub(super) fn finish(
         "UPDATE tasks SET attempt = ?2, state = ?3, code = ?4, exit_code = ?5, summary = ?6, thread_id = coalesce(?7, thread_id),
            completed_at = ?8, updated_at = ?8, last_event_at = ?9, keep_alive_until = ?10,
            progress_steps = coalesce(?11, progress_steps), usage_total = ?12, metadata = ?13, started_at = ?14,
-           external_id = ?16, unread = 1
+           external_id = ?16,
+           -- A job is read with its plan.
+           unread = NOT EXISTS (SELECT 1 FROM tasks AS plan WHERE plan.id = tasks.parent_task_id AND plan.agent = 'autopilot')
          WHERE id = ?1 AND attempt = ?15 AND state IN ('pending', 'working', 'input_required')",
     )?;
     let changed = statement.execute(params![

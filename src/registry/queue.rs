@@ -1,9 +1,10 @@
-//! The queue: first come, first served, up to the limit. Any process may claim the next task.
+//! The queue: first come, first served, up to the limit. Tasks in the cloud have a limit and a line of their own. Any
+//! process may claim the next task.
 
 use rusqlite::{Connection, params};
 
 use crate::host::Lock;
-use crate::model::{State, Timestamp};
+use crate::model::{Slot, Slots, State, Timestamp};
 use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row, progress_steps};
 
@@ -23,7 +24,7 @@ impl Registry {
     /// The lock is taken before the claim is visible.
     pub(crate) fn claim(
         &mut self,
-        limit: u32,
+        slots: Slots,
         now: Timestamp,
         mut take: impl FnMut(&Row) -> Option<Lock>,
     ) -> Result<Option<ClaimedTask>, RegistryError> {
@@ -32,7 +33,7 @@ impl Registry {
             return Ok(None);
         }
         self.transaction(|transaction| {
-            let Some(claimable) = claimable(transaction, limit)? else { return Ok(None) };
+            let Some(claimable) = claimable(transaction, slots)? else { return Ok(None) };
             let rest = format!("WHERE {claimable} ORDER BY seq LIMIT 64");
             let waiting = select(transaction, &rest, [])?;
             let Some((lock, mut row)) = waiting.into_iter().find_map(|row| Some((take(&row)?, row))) else {
@@ -93,8 +94,8 @@ impl Registry {
     }
 
     /// Whether a queued task can be claimed.
-    pub(crate) fn can_claim(&self, limit: u32) -> Result<bool, RegistryError> {
-        let Some(claimable) = claimable(&self.connection, limit)? else { return Ok(false) };
+    pub(crate) fn can_claim(&self, slots: Slots) -> Result<bool, RegistryError> {
+        let Some(claimable) = claimable(&self.connection, slots)? else { return Ok(false) };
         let found = format!("SELECT 1 FROM tasks WHERE {claimable}");
         Ok(self.connection.prepare_cached(&found)?.exists([])?)
     }
@@ -105,19 +106,29 @@ impl Registry {
 }
 
 /// The condition for queued tasks that may start now; `None` if none may.
-fn claimable(connection: &Connection, limit: u32) -> Result<Option<String>, RegistryError> {
-    Ok(match taken(connection)? < limit {
-        true => Some(format!("state = 'pending' AND {IS_NEXT}")),
+fn claimable(connection: &Connection, slots: Slots) -> Result<Option<String>, RegistryError> {
+    let local = match taken(connection, Slot::Local)? < slots.local {
+        true => Some("origin = 'local'"),
         // What takes no slot waits for none.
-        false if limit > 0 => Some(format!("state = 'pending' AND takes_slot = 0 AND {IS_NEXT}")),
+        false if slots.local > 0 => Some("origin = 'local' AND takes_slot = 0"),
         false => None,
-    })
+    };
+    let cloud = (taken(connection, Slot::Cloud)? < slots.cloud).then_some("origin = 'cloud'");
+    let kinds: Vec<_> = [local, cloud].into_iter().flatten().collect();
+    Ok((!kinds.is_empty()).then(|| format!("state = 'pending' AND ({}) AND {IS_NEXT}", kinds.join(" OR "))))
 }
 
 /// The number of used slots.
-pub(super) fn taken(connection: &Connection) -> Result<u32, RegistryError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required') AND takes_slot = 1",
-    )?;
-    Ok(statement.query_row([], |row| row.get(0))?)
+pub(super) fn taken(connection: &Connection, slot: Slot) -> Result<u32, RegistryError> {
+    let kind = in_slot(slot);
+    let taken = format!("SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required') AND {kind}");
+    Ok(connection.prepare_cached(&taken)?.query_row([], |row| row.get(0))?)
+}
+
+/// The condition for tasks that occupy or wait for `slot`.
+pub(super) fn in_slot(slot: Slot) -> &'static str {
+    match slot {
+        Slot::Local => "origin = 'local' AND takes_slot = 1",
+        Slot::Cloud => "origin = 'cloud'",
+    }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
 use crate::host::Lock;
-use crate::model::{POLL_FREQUENCY_MS, Request, State, TaskId, ThreadId};
+use crate::model::{POLL_FREQUENCY_MS, Request, Slot, Slots, State, TaskId, ThreadId};
 use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row, progress_steps, queue};
 
@@ -20,7 +20,7 @@ const MOST_REPLACED: u32 = 5;
 pub(crate) struct Submission<'a> {
     pub(crate) request: &'a Request,
     pub(crate) lock: Lock,
-    pub(crate) limit: u32,
+    pub(crate) slots: Slots,
     /// Return an identical open task that is no older than this.
     pub(crate) same_within: Option<Duration>,
 }
@@ -41,12 +41,12 @@ pub(crate) enum Submitted {
 
 impl Registry {
     pub(crate) fn submit(&mut self, submission: Submission<'_>) -> Result<Submitted, RegistryError> {
-        let Submission { request, lock, limit, same_within } = submission;
+        let Submission { request, lock, slots, same_within } = submission;
         let fingerprint = fingerprint(request);
         let mut lock = Some(lock);
         for _ in 0..MOST_REPLACED {
             let submitted = self.transaction(|transaction| {
-                take_in(transaction, request, &fingerprint, limit, same_within, &mut lock)
+                take_in(transaction, request, &fingerprint, slots, same_within, &mut lock)
             })?;
             // A row written to a replaced file does not count.
             if !self.reopen_if_replaced()? {
@@ -69,7 +69,7 @@ fn take_in(
     transaction: &Connection,
     request: &Request,
     fingerprint: &str,
-    limit: u32,
+    slots: Slots,
     same_within: Option<Duration>,
     lock: &mut Option<Lock>,
 ) -> Result<Submitted, RegistryError> {
@@ -95,11 +95,14 @@ fn take_in(
     {
         return Ok(Submitted::Busy(row));
     }
-    let takes_slot = request.work.takes_slot();
     // Whether the task before it has completed is decided when it is claimed from the queue.
     let claimed = lock.is_some()
         && request.after.is_none()
-        && (has_room(transaction, limit)? || (!takes_slot && limit > 0));
+        && match request.work.slot() {
+            Some(Slot::Local) => has_room(transaction, Slot::Local, slots.local)?,
+            Some(Slot::Cloud) => has_room(transaction, Slot::Cloud, slots.cloud)?,
+            None => slots.local > 0,
+        };
     let state = if claimed { State::Working } else { State::Pending };
     insert(transaction, request, fingerprint, state)?;
     // The lock of a queued task is released before its row is visible, so that anybody can claim it
@@ -118,9 +121,10 @@ fn is_in(connection: &Connection, id: &TaskId) -> Result<bool, RegistryError> {
 }
 
 /// Whether there is a free slot that no task waits for.
-fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> {
-    let waits = format!("SELECT 1 FROM tasks WHERE state = 'pending' AND {}", queue::IS_NEXT);
-    Ok(!connection.prepare_cached(&waits)?.exists([])? && queue::taken(connection)? < limit)
+fn has_room(connection: &Connection, slot: Slot, limit: u32) -> Result<bool, RegistryError> {
+    let kind = queue::in_slot(slot);
+    let waits = format!("SELECT 1 FROM tasks WHERE state = 'pending' AND {kind} AND {}", queue::IS_NEXT);
+    Ok(!connection.prepare_cached(&waits)?.exists([])? && queue::taken(connection, slot)? < limit)
 }
 
 /// A recent identical task that is still open.
@@ -179,13 +183,16 @@ pub(super) fn insert(
         request.cwd.to_string_lossy(),
         request.user,
         resume.map(|resume| resume.thread_id.as_str()),
-        resume.and_then(|resume| Some(resume.parent_task_id.as_ref()?.as_str())),
+        resume
+            .and_then(|resume| resume.parent_task_id.as_ref())
+            .or(request.job_of.as_ref())
+            .map(TaskId::as_str),
         request.idempotency_key,
         fingerprint,
         request.created_at,
         claimed.then_some(request.created_at),
         if request.work == crate::model::WorkKind::Hosted { "cloud" } else { "local" },
-        request.work.takes_slot(),
+        request.work.slot() == Some(Slot::Local),
         progress_steps::before_progress(state),
         POLL_FREQUENCY_MS,
         request.after.as_ref().map(TaskId::as_str),

@@ -99,6 +99,12 @@ impl Registry {
         select(&self.connection, "WHERE state IN ('working', 'input_required') ORDER BY seq", [])
     }
 
+    /// The unfinished jobs of a coordinator.
+    pub(crate) fn jobs_of(&self, parent: &TaskId) -> Result<Vec<Row>, RegistryError> {
+        let rest = "WHERE parent_task_id = ?1 AND state IN ('pending', 'working', 'input_required')";
+        select(&self.connection, rest, [parent.as_str()])
+    }
+
     /// The first `most` queued tasks, in order.
     pub(crate) fn pending(&self, most: u32) -> Result<Vec<Row>, RegistryError> {
         select(&self.connection, "WHERE state = 'pending' ORDER BY seq LIMIT ?1", [most])
@@ -137,23 +143,26 @@ impl Registry {
         Ok(statement.query_row(params![project, most], |row| row.get(0))?)
     }
 
-    /// The durations of the last completed runs of `agent` in `project`.
+    /// The durations of the last completed runs of `agent` in `project`; with a `line`, only of those whose
+    /// instruction is the same as far as a [`Row`] has it.
     pub(crate) fn run_durations(
         &self,
         project: &str,
         agent: AgentName,
+        line: Option<&str>,
         most: u32,
     ) -> Result<Vec<Duration>, RegistryError> {
         let mut statement = self.connection.prepare_cached(
             // Only the newest tasks are examined, however many belong to other agents. The outer
             // query has no order of its own, so it stops at the limit.
             "SELECT completed_at - started_at FROM
-               (SELECT agent, started_at, completed_at FROM tasks WHERE project = ?1 AND state = 'completed'
+               (SELECT agent, instruction, started_at, completed_at FROM tasks WHERE project = ?1 AND state = 'completed'
                 ORDER BY completed_at DESC LIMIT 4 * ?3)
-             WHERE agent = ?2 AND started_at IS NOT NULL LIMIT ?3",
+             WHERE agent = ?2 AND started_at IS NOT NULL AND (?4 IS NULL OR substr(instruction, 1, 400) = substr(?4, 1, 400))
+             LIMIT ?3",
         )?;
         let millis =
-            statement.query_map(params![project, agent.as_str(), most], |row| row.get::<_, i64>(0))?;
+            statement.query_map(params![project, agent.as_str(), most, line], |row| row.get::<_, i64>(0))?;
         let run_durations = |millis: i64| u64::try_from(millis).ok().map(Duration::from_millis);
         Ok(millis.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(run_durations).collect())
     }

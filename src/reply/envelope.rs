@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::model::Timestamp;
+use crate::reply::next_after_error;
 use crate::reply::next_steps::NextCall;
 
 const VERSION: &str = "3.6";
@@ -143,7 +144,8 @@ impl Envelope<Nothing, Nothing> {
             duration_ms,
             hint: failure.hint.clone(),
         };
-        Self { error: Some(error), ..Self::empty(stamp, Status::Error, Nothing {}) }
+        let next = Some(next_after_error(failure)).filter(|next| !next.is_empty());
+        Self { error: Some(error), next, ..Self::empty(stamp, Status::Error, Nothing {}) }
     }
 }
 

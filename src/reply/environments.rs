@@ -75,7 +75,10 @@ impl EnvironmentList {
                 json!({ "env_id": first.id, "task": "..." }),
                 "sends a task to the first one",
             ),
-            None => NextCall::new("_codex_cloud_github_setup", json!({}), "tells how to set one up"),
+            None => {
+                let arguments = json!({ "repository": "..." });
+                NextCall::new("_codex_cloud_github_setup", arguments, "tells how to set one up")
+            }
         }]
     }
 

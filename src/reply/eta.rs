@@ -10,7 +10,8 @@ use crate::progress::eta;
 use crate::reading::View;
 use crate::reply::report_text::duration;
 
-/// Remaining whole seconds as a range, estimated from earlier runs of this agent in this project.
+/// Remaining whole seconds as a range, estimated from earlier runs of this agent in this project; for a command, of
+/// the same line.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct Eta {
     low_s: u64,

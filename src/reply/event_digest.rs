@@ -8,8 +8,8 @@ use crate::text::plain;
 
 const LONGEST: usize = 160;
 /// What tells most about an event, in order.
-const TELLING: [&str; 9] =
-    ["command", "text", "message", "summary", "query", "tool", "name", "thread_id", "session_id"];
+const TELLING: [&str; 10] =
+    ["command", "question", "text", "message", "summary", "query", "tool", "name", "thread_id", "session_id"];
 /// Where an event keeps what it is about.
 const WITHIN: [&str; 4] = ["item", "error", "part", "message"];
 
@@ -23,7 +23,8 @@ fn line(event: &Value) -> String {
     let about = WITHIN.iter().find_map(|name| event.get(name).filter(|part| part.is_object()));
     let about = about.unwrap_or(event);
     let word = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let mut line = word(event, "type").unwrap_or_else(|| "event".into());
+    let kind = if event.get("question").is_some() { "question" } else { "event" };
+    let mut line = word(event, "type").unwrap_or_else(|| kind.into());
     // Writing to a string cannot fail.
     if let Some(kind) = word(about, "type").filter(|kind| *kind != line) {
         let _ = write!(line, " {kind}");
@@ -73,6 +74,7 @@ mod tests {
             json!({ "type": "item.updated", "item": { "type": "todo_list", "items": [{ "text": "look", "completed": true }, { "text": "fix", "completed": false }] } }),
             json!({ "type": "turn.failed", "error": { "message": "boom" } }),
             json!({ "type": "turn.completed", "usage": { "input_tokens": 3, "output_tokens": 2 } }),
+            json!({ "question": "which one?" }),
             json!({ "n": 1 }),
         ];
         insta::assert_snapshot!(lines(&events), @r"
@@ -83,6 +85,7 @@ mod tests {
         item.updated todo_list: [x] look, [ ] fix
         turn.failed: boom
         turn.completed: 3 in, 2 out
+        question: which one?
         event
         ");
     }

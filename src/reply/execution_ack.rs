@@ -38,7 +38,8 @@ pub(crate) struct Ack {
     accepted: bool,
     #[schemars(extend("enum" = ["background"]))]
     capability: &'static str,
-    /// How long half of the earlier runs of this agent in this project took; absent without enough of them.
+    /// How long half of the earlier runs of this kind took: of this agent in this project, for a command of the same
+    /// line. Absent without enough of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_duration: Option<String>,
     /// When the run started; for a queued task, when it was accepted.

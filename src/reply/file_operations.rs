@@ -64,8 +64,9 @@ pub(crate) struct FileOperations {
     /// The directory that paths are relative to, if it is not the run's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<String>,
-    /// `git`: the tree before and after. `agent_events`: what the agent reported. `none`: nothing is known.
-    #[schemars(extend("enum" = ["git", "agent_events", "read_only", "none"]))]
+    /// `git`: the tree before and after. `agent_events`: what the agent reported. `cloud`: the diff of a task in the
+    /// cloud; nothing was changed here. `none`: nothing is known.
+    #[schemars(extend("enum" = ["git", "agent_events", "read_only", "cloud", "none"]))]
     source: &'static str,
     /// Why the source is not git.
     #[serde(skip_serializing_if = "Option::is_none")]

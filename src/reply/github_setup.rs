@@ -44,7 +44,7 @@ impl GitHubSetup {
 
     /// The task that shows whether the set-up works.
     pub(crate) fn next(&self) -> Vec<NextCall> {
-        let arguments = json!({ "task": self.verification_task });
+        let arguments = json!({ "env_id": "...", "task": self.verification_task });
         vec![NextCall::new("_codex_cloud_submit", arguments, "checks the set-up, once the steps are done")]
     }
 

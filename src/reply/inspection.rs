@@ -14,8 +14,9 @@ use crate::model::TaskId;
 use crate::reading::Inspected;
 use crate::reply::file_summary::FileSummary;
 use crate::reply::next_steps::NextCall;
-use crate::reply::report_text::{count, fence};
+use crate::reply::report_text::count;
 use crate::runs::ArtifactName;
+use crate::text::fence;
 
 /// A part of a file, and its position in the file.
 #[derive(Debug, Serialize, JsonSchema)]

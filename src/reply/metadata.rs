@@ -11,6 +11,7 @@ use crate::evidence::ErrorEvidence;
 use crate::failure::Voice;
 use crate::model::{Limit, Timestamp, Usage};
 use crate::reading::{Partial, Results};
+use crate::reply::cloud_task::CloudTask;
 use crate::reply::command_counts::CommandsSeen;
 use crate::reply::failed_commands;
 use crate::reply::failure_cause::{self, Cause, Unresolved};
@@ -33,6 +34,9 @@ pub(crate) struct Metadata {
     /// Present if tests were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     test_results: Option<TestsSeen>,
+    /// For a task in the cloud.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cloud: Option<CloudTask>,
     /// For a resumed task: the task that it continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_task_id: Option<String>,
@@ -73,6 +77,9 @@ struct ErrorContext {
         "TIMEOUT"
     ]))]
     code: String,
+    /// Distinguishes failures with the same code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     /// Why the run failed or was ended.
     error_message: String,
     #[serde(flatten)]
@@ -114,6 +121,7 @@ impl Metadata {
             file_operations: FileOperations::seen(&results.view),
             commands: CommandsSeen::of(&results.view),
             test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
+            cloud: CloudTask::of(results),
             parent_task_id: results.view.row.parent_task_id.clone(),
             worktree: WorktreeSeen::of(&results.view, voice),
             thread_info: facts.thread_id.clone().map(|thread| Thread {
@@ -143,6 +151,7 @@ fn context(
     let own = errors.map(|errors| failure_cause::suggestions(errors, hint.as_deref())).unwrap_or_default();
     ErrorContext {
         code: trouble.code.clone(),
+        reason: trouble.reason.clone(),
         error_message: trouble.message.clone(),
         cause: errors.map(Cause::of).unwrap_or_default(),
         timeout_type: trouble.limit.map(|(limit, _)| Limit::as_str(limit)),

@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::agents::tells_of_refusal;
 use crate::failure::Voice;
-use crate::model::{FailureCode, InlineLimits, Outcome, Sandbox, State, TaskId};
+use crate::model::{FailureCode, InlineLimits, Outcome, Request, Sandbox, State, TaskId};
 use crate::reading::{AgentAnswer, Results, View};
+use crate::reply::task_facts::Trouble;
 
 /// No reply suggests more.
 const MOST: usize = 3;
@@ -19,6 +20,8 @@ const MOST_WAITED: usize = 10;
 const LINE: usize = 200;
 /// The file with an agent's answer.
 const ANSWER: &str = "last_message.json";
+/// A longer task is not repeated.
+const LONGEST_TASK: usize = 300;
 /// Stands for what the caller has to write.
 const WORDS: &str = "...";
 
@@ -48,10 +51,12 @@ impl Display for NextCall {
     }
 }
 
-/// The last line of a text: the same calls as in the structure.
+/// The end of a text: the same calls as in the structure, a line each.
 pub(crate) fn next_line(calls: &[NextCall]) -> String {
-    let calls: Vec<String> = calls.iter().map(ToString::to_string).collect();
-    format!("next: {}\n", calls.join("; "))
+    if calls.is_empty() {
+        return "next: (none)\n".to_owned();
+    }
+    calls.iter().map(|call| format!("next: {call}\n")).collect()
 }
 
 /// Waits for the first of several tasks.
@@ -81,10 +86,14 @@ pub(crate) struct Next {
     id: TaskId,
     state: State,
     can_resume: bool,
+    /// The first diff that came back from the cloud.
+    changes: Option<String>,
     /// It has output.
     printed: bool,
-    /// A part of its output is in the same reply.
+    /// Its output is in the same reply, as far as it fits.
     shown: bool,
+    /// A part of that output was left out.
+    cut: bool,
     /// Its answer does not fit into a line of text.
     long: bool,
     /// Its answer does not fit into a reply.
@@ -97,6 +106,10 @@ pub(crate) struct Next {
     brief: bool,
     /// The sandbox that allows what the run was refused, if the configuration permits it.
     allowing: Option<Sandbox>,
+    /// What trying again does, if that may help.
+    retry: Option<&'static str>,
+    /// The arguments that start the same work again.
+    again: Option<Map<String, Value>>,
 }
 
 impl Next {
@@ -113,14 +126,18 @@ impl Next {
             id: view.row.id.clone(),
             state: view.state(),
             can_resume,
+            changes: None,
             printed: view.missing_output().is_none(),
             shown: false,
+            cut: false,
             long: said.chars().nth(LINE).is_some(),
             too_long: false,
             kept_alone: false,
             answered: false,
             brief: false,
-            allowing: allowing(view).filter(|_| can_resume),
+            allowing: allowing(view),
+            retry: view.result.as_ref().and_then(|result| Trouble::of(result)?.retry()),
+            again: view.request.as_ref().and_then(again),
         }
     }
 
@@ -130,14 +147,18 @@ impl Next {
             id: id.clone(),
             state: State::Working,
             can_resume: false,
+            changes: None,
             printed: true,
             shown: false,
+            cut: false,
             long: false,
             too_long: false,
             kept_alone: false,
             answered: false,
             brief: false,
             allowing: None,
+            retry: None,
+            again: None,
         }
     }
 
@@ -151,7 +172,10 @@ impl Next {
             None => inline.end(said).is_some(),
         };
         let kept_alone = results.artifacts.iter().any(|file| file.name.as_str() == ANSWER);
-        Self { shown: results.output.is_some(), too_long, kept_alone, ..Self::of(view) }
+        let changes = results.changes().next().map(|file| file.name.to_string());
+        let cut = results.output.as_ref().is_some_and(|output| output.stdout.cut || output.stderr.cut);
+        let shown = results.output.is_some();
+        Self { shown, cut, too_long, kept_alone, changes, ..Self::of(view) }
     }
 
     /// For a reply that also has the agent's whole answer.
@@ -186,12 +210,26 @@ impl Next {
             }
             State::Pending | State::Working | State::Unconfirmed => vec![
                 of("delegate_wait", "waits for its end; the run continues meanwhile"),
-                of("delegate_cancel", "ends it"),
+                of("delegate_cancel", self.cancelling()),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
-                let allowed = self.allowing.map(|sandbox| {
-                    let arguments = json!({ "task_id": id, "sandbox": sandbox.as_str() });
-                    NextCall::new("delegate_resume", arguments, "continues with what it was refused allowed")
+                let allowed = self.allowing.and_then(|sandbox| {
+                    let (tool, mut arguments, why) = if self.can_resume {
+                        let arguments = Map::from_iter([("task_id".to_owned(), id.into())]);
+                        ("delegate_resume", arguments, "continues with what it was refused allowed")
+                    } else {
+                        (
+                            "delegate_run",
+                            self.again.clone()?,
+                            "runs it again with what it was refused allowed",
+                        )
+                    };
+                    arguments.insert("sandbox".into(), sandbox.as_str().into());
+                    Some(NextCall::new(tool, arguments.into(), why))
+                });
+                let retry = self.retry.filter(|_| allowed.is_none()).and_then(|why| match self.can_resume {
+                    true => Some(of("delegate_resume", why)),
+                    false => Some(NextCall::new("delegate_run", self.again.clone()?.into(), why)),
                 });
                 let whole = match (self.answered, self.long, self.too_long) {
                     (false, true, _) => Some(of("delegate_results", "shows its whole answer")),
@@ -205,19 +243,31 @@ impl Next {
                     }
                     (false, false, _) | (true, _, false) => None,
                 };
-                let look = if !self.printed {
-                    NextCall::new("delegate_status", json!({}), "lists the other tasks")
-                } else if self.shown {
-                    of("inspect_output", "reads its output in pieces")
-                } else {
-                    let arguments = json!({ "task_id": id, "include_output": true });
-                    NextCall::new("delegate_results", arguments, "shows what it printed")
+                let look = match (self.printed, self.shown, self.cut) {
+                    (false, ..) => Some(NextCall::new("delegate_status", json!({}), "lists the other tasks")),
+                    (true, false, _) => {
+                        let arguments = json!({ "task_id": id, "include_output": true });
+                        Some(NextCall::new("delegate_results", arguments, "shows what it printed"))
+                    }
+                    (true, true, true) => Some(of("inspect_output", "reads its output in pieces")),
+                    (true, true, false) => None,
                 };
-                let resume = self.can_resume.then(|| resume("continues its thread"));
-                let calls = [allowed, whole, Some(look), resume];
+                let resume = (self.can_resume && retry.is_none()).then(|| resume("continues its thread"));
+                let changes = self.changes.as_ref().map(|name| {
+                    let arguments = json!({ "task_id": id, "artifact": name });
+                    NextCall::new("inspect_output", arguments, "reads its changes")
+                });
+                let calls = [changes, allowed, retry, whole, look, resume];
                 calls.into_iter().flatten().take(MOST).collect()
             }
         }
+    }
+
+    /// What cancelling does.
+    fn cancelling(&self) -> &'static str {
+        // Codex Cloud has no cancel.
+        let is_sent = self.id.is_hosted() && self.state != State::Pending;
+        if is_sent { "stops following it; the cloud goes on with it" } else { "ends it" }
     }
 
     fn commands(&self) -> Vec<String> {
@@ -234,7 +284,7 @@ impl Next {
             State::Working | State::Unconfirmed => vec![
                 format!("`delegator wait {id}` waits for its end"),
                 format!("`delegator logs -f {id}` shows its output"),
-                format!("`delegator cancel {id}` ends it"),
+                format!("`delegator cancel {id}` {}", self.cancelling()),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
                 let look = if self.printed {
@@ -246,15 +296,47 @@ impl Next {
                 let whole = format!(
                     "`delegator inspect {id} result.json --json-path '$.summary'` reads the whole summary"
                 );
-                let allowed = self.allowing.map(|sandbox| {
+                let allowed = self.allowing.filter(|_| self.can_resume).map(|sandbox| {
                     format!("`delegator resume {id} --sandbox {sandbox}` continues with what it was refused allowed")
                 });
                 let hidden = if self.answered { self.too_long } else { self.long };
                 let more = [hidden.then_some(whole), self.can_resume.then_some(resume)];
-                allowed.into_iter().chain([look]).chain(more.into_iter().flatten()).collect()
+                let changes = self
+                    .changes
+                    .as_ref()
+                    .map(|name| format!("`delegator inspect {id} {name}` shows its changes"));
+                changes.into_iter().chain(allowed).chain([look]).chain(more.into_iter().flatten()).collect()
             }
         }
     }
+}
+
+/// The arguments of `delegate_run` that start the same work again, if a client may start it.
+fn again(request: &Request) -> Option<Map<String, Value>> {
+    let is_own = request.work.is_child() && request.resume.is_none() && request.job_of.is_none();
+    let is_command = request.agent.abilities().is_command_line();
+    if !is_own || is_command && request.jail.is_none() {
+        return None;
+    }
+    let task = if request.task.chars().nth(LONGEST_TASK).is_some() { WORDS } else { request.task.as_str() };
+    let settings: Vec<String> =
+        request.config_overrides.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut options = json!({
+        "agent": request.agent.as_str(), "model": request.model, "reasoning_effort": request.reasoning_effort,
+        "network": request.network, "add_dirs": request.add_dirs, "env_from": request.env_from,
+        "config_overrides": settings, "output_schema": request.output_schema,
+    });
+    let is_default = |value: &Value| value.is_null() || value == false || value == &json!([]);
+    if let Some(options) = options.as_object_mut() {
+        options.retain(|name, value| !is_default(value) && (name != "agent" || value != "codex"));
+    }
+    let arguments = json!({
+        "task": task, "cwd": request.cwd, "sandbox": request.sandbox.as_str(),
+        "skip_git_repo_check": request.skip_git_repo_check, "options": options,
+    });
+    let Value::Object(mut arguments) = arguments else { return None };
+    arguments.retain(|_, value| !is_default(value) && value != &json!({}));
+    Some(arguments)
 }
 
 /// The next wider sandbox, if a run was refused something and the configuration permits that sandbox.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Voice;
-use crate::model::{self, Phase, Timestamp};
+use crate::model::{self, Phase, State, Timestamp};
 use crate::reading::View;
 use crate::reply::eta::Eta;
 use crate::reply::next_steps::Next;
@@ -97,7 +97,7 @@ impl Progress {
                 total_steps: None,
                 current_activity: facts.summary.clone(),
                 question: None,
-                phase: Phase::Starting,
+                phase: if facts.state == State::Pending { Phase::Queued } else { Phase::Starting },
                 steps: Vec::new(),
                 counters: Counted::default(),
                 eta: Eta::of(view, now),

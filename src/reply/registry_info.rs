@@ -1,5 +1,7 @@
 //! `registry_info` replies about the registry: what a cancel did, and what a cleanup removed.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -13,6 +15,8 @@ use crate::reply::storage::Storage;
 use crate::tasks::{Cancelled, Cleaned, CleanupRequest, describe_awaited};
 use crate::text::plain;
 
+/// The most unread tasks that a cleanup names.
+const MOST_UNREAD: usize = 5;
 /// The page that lists all cloud tasks.
 const CLOUD_TASKS: &str = "https://chatgpt.com/codex";
 
@@ -103,6 +107,12 @@ struct Old {
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_age_hours: Option<f64>,
     task_ids: Vec<TaskId>,
+    /// How many of them nobody has read.
+    #[serde(skip_serializing_if = "is_zero")]
+    unread: usize,
+    /// The first five of those.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread_task_ids: Vec<TaskId>,
 }
 
 impl Cancellation {
@@ -128,8 +138,12 @@ impl Cancellation {
         vec![if self.cancel_requested {
             NextCall::new("delegate_wait", arguments, "waits for its end")
         } else {
-            NextCall::new("delegate_results", arguments, "shows how far it came")
+            NextCall::new("delegate_results", arguments, self.shows())
         }]
+    }
+
+    fn shows(&self) -> &'static str {
+        if self.previous_state == self.state { "shows its result" } else { "shows how far it came" }
     }
 
     pub(crate) fn of(cancelled: &Cancelled, asked_reason: Option<&str>) -> Self {
@@ -205,6 +219,8 @@ impl Cleanup {
                 deleted: cleaned.removed.len(),
                 oldest_age_hours: cleaned.oldest.map(|oldest| hours(now.millis_since(oldest))),
                 task_ids: cleaned.found.clone(),
+                unread: cleaned.unread.len(),
+                unread_task_ids: cleaned.unread.iter().take(MOST_UNREAD).cloned().collect(),
             },
             abandoned_directories: cleaned.abandoned,
             another_cleanup: cleaned.busy,
@@ -218,6 +234,21 @@ impl Cleanup {
         };
         (meta, data)
     }
+}
+
+/// ` (2 unread: T-local-…, T-local-…)`; empty if none is.
+fn unread(ids: &[TaskId]) -> String {
+    if ids.is_empty() {
+        return String::new();
+    }
+    let named: Vec<&str> = ids.iter().take(MOST_UNREAD).map(TaskId::as_str).collect();
+    let more = if ids.len() > MOST_UNREAD { ", …" } else { "" };
+    format!(" ({} unread: {}{more})", ids.len(), named.join(", "))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String {
@@ -240,13 +271,17 @@ fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String 
     };
     let awaited =
         describe_awaited(cleaned.awaited_excess).map(|note| format!("; {note}")).unwrap_or_default();
+    let hours =
+        |age: Duration| format!("{awaited}; old means over {} hours here", age.as_secs_f64() / 3600.0);
+    let awaited = ask.older_than.map_or(awaited.clone(), hours);
+    let unread = unread(&cleaned.unread);
     if ask.dry_run {
         return format!(
-            "{ended}would remove {}{outputs}{doubt}{awaited}",
+            "{ended}would remove {}{unread}{outputs}{doubt}{awaited}",
             count(cleaned.found.len(), "old run")
         );
     }
-    let old = count(cleaned.removed.len(), "old run");
+    let old = format!("{}{unread}", count(cleaned.removed.len(), "old run"));
     let abandoned = count(cleaned.abandoned as usize, "abandoned submission");
     format!("{ended}removed {old} and {abandoned}{outputs}, {} bytes freed{doubt}{awaited}", storage.saved())
 }

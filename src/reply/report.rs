@@ -10,6 +10,8 @@ use crate::failure::Voice;
 use crate::model::{RunId, SkillEntry, State, TaskId, Timestamp};
 use crate::reading::{Artifact, Results};
 use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::autopilot::SubrunReply;
+use crate::reply::cloud_task::CloudTask;
 use crate::reply::command_counts::CommandsSeen;
 use crate::reply::eta::Eta;
 use crate::reply::failed_commands;
@@ -28,6 +30,9 @@ use crate::text::plain;
 
 const LONGEST_SKILL_DESCRIPTION: usize = 120;
 
+/// The most files that a report points to.
+const MOST_OPENED: usize = 4;
+
 /// The result of one run, short enough to read whole. It points to files for everything else.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Report {
@@ -37,7 +42,7 @@ pub(crate) struct Report {
     pub(crate) run_dir: PathBuf,
     /// The agent's conversation id, needed to resume it; null until known.
     pub(crate) subagent_thread_id: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// Skills that the agent was told about.
@@ -80,12 +85,18 @@ pub(crate) struct Report {
     /// The worktree of the run; present if it had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<WorktreeSeen>,
+    /// For a task in the cloud.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cloud: Option<CloudTask>,
     /// Command counts by outcome. Present once an agent's run is finished, if it ran commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) commands: Option<CommandsSeen>,
     /// Present if tests were seen to run.
     #[serde(rename = "test_results", skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<TestsSeen>,
+    /// For a coordinator's task: what its jobs have come to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) jobs: Vec<SubrunReply>,
     /// Tokens of this run; absent if the agent did not report them.
     #[serde(rename = "token_usage", skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<Tokens>,
@@ -131,6 +142,9 @@ pub(crate) struct Report {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Advice {
     pub(crate) code: String,
+    /// Distinguishes failures with the same code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
     /// Whether the same request may succeed if repeated.
     pub(crate) retryable: bool,
     /// What to try instead.
@@ -224,6 +238,7 @@ impl Report {
             state: facts.state.in_report(),
             advice: facts.trouble.as_ref().map(|trouble| Advice {
                 code: trouble.code.clone(),
+                reason: trouble.reason.clone(),
                 retryable: trouble.retryable,
                 hint: trouble.hint(voice),
                 cause: errors.map(Cause::of).unwrap_or_default(),
@@ -241,8 +256,10 @@ impl Report {
             eta: Eta::of(view, now),
             files: FileOperations::seen(view),
             worktree: WorktreeSeen::of(view, voice),
+            cloud: CloudTask::of(results),
             commands: CommandsSeen::of(&results.view),
             tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
+            jobs: SubrunReply::all(results),
             tokens: facts.usage.map(Tokens::of),
             output: results.output.as_ref().map(Output::of),
             report_by: facts.reported.then_some("agent"),
@@ -278,8 +295,10 @@ impl Report {
 
     /// For a wait result: the files of a run that went well are in its result set.
     pub(crate) fn beside_wait_meta(self) -> Self {
-        let artifacts =
-            if self.state == State::Completed.in_envelope() { Vec::new() } else { self.artifacts };
+        let went_well = self.state == State::Completed.in_envelope();
+        let named = self.cloud.as_ref().map_or(&[][..], |cloud| &cloud.changes);
+        let stays = |file: &Pointer| !went_well || named.contains(&file.name);
+        let artifacts = self.artifacts.into_iter().filter(stays).collect();
         Self { artifacts, ..self }
     }
 
@@ -311,18 +330,18 @@ impl Report {
     }
 }
 
-/// The answer or the output, the transcript, and if something went wrong the errors and the record.
+/// The changes that came back from the cloud, the answer or the output, the transcript, and if something went wrong the errors and the record.
 fn worth_opening(results: &Results, state: State) -> Vec<Pointer> {
     let wrong = state.is_final() && state != State::Completed;
     let file = |name: &str| results.artifacts.iter().find(|file| file.name.as_str() == name);
     let complained =
         |file: &&Artifact| wrong || results.view.row.agent.abilities().is_command_line() && file.bytes > 0;
-    let names = [
-        file("last_message.json").or_else(|| file("stdout.log")),
+    let others = [
+        ["last_message.json", "stdout.log", "autopilot_aggregate.json"].into_iter().find_map(file),
         file("transcript.log"),
         file("stderr.log").filter(complained),
         file("result.json").filter(|_| wrong),
     ];
     let pointer = |file: &Artifact| Pointer { name: file.name.to_string(), path: file.path.clone() };
-    names.into_iter().flatten().map(pointer).collect()
+    results.changes().chain(others.into_iter().flatten()).take(MOST_OPENED).map(pointer).collect()
 }

@@ -6,16 +6,18 @@ use std::fmt::Write;
 use crate::config::TextLimits;
 use crate::failure::Voice;
 use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::autopilot_text::subruns;
 use crate::reply::failure_cause::{Place, Unresolved};
 use crate::reply::file_operations::FileOperations;
 use crate::reply::next_steps::next_line;
 use crate::reply::progress_text::SoFar;
 use crate::reply::report::{Advice, Report, Skill};
 use crate::reply::text_layout::{Page, Section};
+use crate::reply::worktree_seen::WorktreeSeen;
 use crate::text::plain;
 
 const LONGEST_TITLE: usize = 80;
-const BY_AGENT: &str = " (reported by the agent)";
+pub(super) const BY_AGENT: &str = " (reported by the agent)";
 
 /// The whole text, ending in a newline.
 pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: TextLimits) -> String {
@@ -39,6 +41,9 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     }
     let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
     line(&format!("summary{by_agent}"), &shown(&report.summary));
+    if let Some(page) = report.cloud.as_ref().and_then(|cloud| cloud.page.as_ref()) {
+        line("page", page);
+    }
     if let Some(progress) = report.so_far.as_ref().and_then(SoFar::line) {
         line("progress", &progress);
     }
@@ -51,7 +56,9 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     if let Some(hint) = report.advice.as_ref().and_then(|advice| advice.hint.as_ref()) {
         line("hint", &shown(hint));
     }
-    if let Some(so_far) = &report.so_far {
+    if !report.jobs.is_empty() {
+        subruns(&mut text, &report.jobs, cuts);
+    } else if let Some(so_far) = &report.so_far {
         list_any(&mut text, "steps", &so_far.steps(), cuts);
     }
     if let Some(advice) = &report.advice {
@@ -64,12 +71,7 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: T
     if let Some(files) = &report.files {
         changed(&mut text, files, cuts);
     }
-    if let Some(worktree) = &report.worktree {
-        let _ = writeln!(text, "branch: {}", worktree.branch);
-        if let Some(apply) = &worktree.apply {
-            let _ = writeln!(text, "apply: {apply}");
-        }
-    }
+    branch(&mut text, report.worktree.as_ref());
     if let Some(commands) = &report.commands {
         let _ = writeln!(text, "commands: {}", commands.line());
     }
@@ -160,6 +162,15 @@ fn causes(text: &mut String, advice: &Advice, cuts: TextLimits) {
     list_any(text, "suggestions", &advice.suggestions, cuts);
 }
 
+/// The branch with the work, and what brings it into the checkout.
+pub(super) fn branch(text: &mut String, worktree: Option<&WorktreeSeen>) {
+    let Some(worktree) = worktree else { return };
+    let _ = writeln!(text, "branch: {}", worktree.branch);
+    if let Some(apply) = &worktree.apply {
+        let _ = writeln!(text, "apply: {apply}");
+    }
+}
+
 /// The changed files, and the changes of the checkout.
 fn changed(text: &mut String, files: &FileOperations, cuts: TextLimits) {
     let _ = writeln!(text, "files: {}", files.line());
@@ -215,7 +226,7 @@ fn items(text: &mut String, items: &[String], left_out: usize, cuts: TextLimits)
     }
 }
 
-fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
+pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
     if items.is_empty() {
         let _ = writeln!(text, "{name}: (none)");
         return;
@@ -261,12 +272,6 @@ pub(crate) fn duration(millis: u64) -> String {
         60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
-}
-
-/// A fence that nothing inside can close.
-pub(crate) fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
 }
 
 #[cfg(test)]
@@ -321,9 +326,11 @@ mod tests {
             unresolved: None,
             earlier: Vec::new(),
             eta: None,
+            jobs: Vec::new(),
             commands: None,
             so_far: None,
             files: None,
+            cloud: None,
             tests: None,
             tokens: None,
             output: None,

@@ -10,6 +10,7 @@ use crate::failure::Voice;
 use crate::model::{State, TaskId, Timestamp};
 use crate::reading::{self, Results};
 use crate::reply::agent_answer::{self, Deliverable};
+use crate::reply::autopilot::SubrunReply;
 use crate::reply::changed_files::{ChangedFile, changed_files};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
@@ -65,6 +66,9 @@ pub(crate) struct TaskResult {
     open_questions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next_actions: Vec<String>,
+    /// For a coordinator's task: what its jobs have come to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    jobs: Vec<SubrunReply>,
     /// What the caller should know although it did not end the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -89,7 +93,8 @@ pub(crate) struct TaskResult {
     /// How many more there are; `file_operations` names them.
     #[serde(skip_serializing_if = "is_zero")]
     artifacts_left_out: usize,
-    /// The run's own files, relative to `run_dir`. A wait result has them if the run did not complete.
+    /// The run's own files, relative to `run_dir`. A wait result has them if the run did not complete; of a task that did,
+    /// only what changed in the cloud.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
     output: Output,
@@ -212,6 +217,7 @@ impl TaskResult {
             output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),
             events: None,
             deliverables: Deliverable::all(results, facts),
+            jobs: SubrunReply::all(results),
             open_questions: facts.answer.open_questions.clone(),
             next_actions: facts.answer.next_actions.clone(),
             warnings: facts.warnings.clone(),
@@ -228,7 +234,9 @@ impl TaskResult {
 
     /// Without what `meta` of a wait result says. The files of a run that went well are in its result set.
     pub(super) fn beside_wait_meta(self) -> Self {
-        let files = if self.state == State::Completed.in_envelope() { Vec::new() } else { self.files };
+        let went_well = self.state == State::Completed.in_envelope();
+        let named = self.metadata.cloud.as_ref().map_or(&[][..], |cloud| &cloud.changes);
+        let files = self.files.into_iter().filter(|file| !went_well || named.contains(file)).collect();
         Self { completed_ts: None, exit_code: None, files, ..self }
     }
 

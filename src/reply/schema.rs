@@ -7,7 +7,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::reply::apply::{Application, Diff, Discard};
+use crate::reply::autopilot::AutopilotReport;
 use crate::reply::client_setup::ClientSetup;
+use crate::reply::codex_reply::CodexReply;
 use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
 use crate::reply::envelope::{Category, Envelope, Nothing};
 use crate::reply::environments::{EnvironmentChange, EnvironmentList};
@@ -40,6 +42,18 @@ pub(crate) const SCHEMAS: &[Named] = &[
         used_by: &["run", "resume", "demo", "delegate_resume"],
         id: || "delegator/delegate_run/v1".to_owned(),
         make: <Report as JsonSchema>::json_schema,
+    },
+    Named {
+        name: "delegate_autopilot",
+        used_by: &["autopilot"],
+        id: || "delegator/delegate_autopilot/v1".to_owned(),
+        make: <AutopilotReport as JsonSchema>::json_schema,
+    },
+    Named {
+        name: "codex",
+        used_by: &["do"],
+        id: || "delegator/codex/v1".to_owned(),
+        make: <CodexReply as JsonSchema>::json_schema,
     },
     Named {
         name: "execution_ack",
@@ -164,14 +178,41 @@ pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
     let mut made = T::json_schema(&mut settings.into_generator()).to_value();
     simplify(&mut made);
     terse(&mut made, 0);
-    if let Value::Object(made) = made { made } else { Map::new() }
+    let Value::Object(mut made) = made else { return Map::new() };
+    for (_, around) in objects(&mut made).filter(|(name, _)| AROUND_DATA.contains(&name.as_str())) {
+        terse(around, TOLD_DEPTH);
+    }
+    made
+}
+
+/// What every envelope has beside its data: listed by name only, because all tools repeat it.
+const AROUND_DATA: [&str; 2] = ["meta", "error"];
+
+fn objects(made: &mut Map<String, Value>) -> impl Iterator<Item = (&String, &mut Value)> {
+    made.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
 }
 
 /// The same for a run's report. If the tool itself fails, an envelope is sent instead, so fields that only
 /// one of the two has are not required. Two tools use it; it lists objects that not every run has by their
 /// names only.
 pub(crate) fn advertised_report() -> Map<String, Value> {
-    let mut made = advertised::<Report>();
+    advertised_beside_errors::<Report>()
+}
+
+/// The same for the report of an autopilot task, with all objects by their names only and without rare fields.
+pub(crate) fn advertised_autopilot() -> Map<String, Value> {
+    let mut made = advertised_beside_errors::<AutopilotReport>();
+    if let Some(Value::Object(properties)) = made.get_mut("properties") {
+        for rare in ["worktree", "progress", "deduplicated", "wait_exceeded", "notice"] {
+            properties.shift_remove(rare);
+        }
+        properties.values_mut().for_each(|property| terse(property, TOLD_DEPTH));
+    }
+    made
+}
+
+fn advertised_beside_errors<T: JsonSchema>() -> Map<String, Value> {
+    let mut made = advertised::<T>();
     let required = made.insert("required".into(), json!(["status"])).unwrap_or_default();
     let is_required = |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
     if let Some(Value::Object(properties)) = made.get_mut("properties") {
@@ -184,6 +225,17 @@ pub(crate) fn advertised_report() -> Map<String, Value> {
         {
             list.push(also.into());
         }
+    }
+    made
+}
+
+/// The reply of `codex`. An argument that is refused gets an envelope instead, so no field is required.
+pub(crate) fn advertised_codex() -> Map<String, Value> {
+    let mut made = advertised::<CodexReply>();
+    made.shift_remove("required");
+    // The objects inside are in the shipped schema.
+    for (_, property) in objects(&mut made) {
+        terse(property, TOLD_DEPTH);
     }
     made
 }
@@ -207,10 +259,6 @@ fn terse(schema: &mut Value, depth: usize) {
     }
     if let Some(Value::Object(properties)) = fields.get_mut("properties") {
         properties.values_mut().for_each(|property| terse(property, depth + 1));
-        // An error has no values there.
-        if let Some(Value::Object(meta)) = properties.get_mut("meta") {
-            meta.shift_remove("required");
-        }
     }
     if let Some(items) = fields.get_mut("items") {
         terse(items, depth + 1);

@@ -11,6 +11,7 @@ use crate::failure::Voice;
 use crate::model::{AgentName, TaskId, Timestamp};
 use crate::reading::{QueuedTask, Snapshot, View};
 use crate::registry::Row;
+use crate::reply::cloud_task::page;
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::seconds;
@@ -72,7 +73,7 @@ pub(crate) struct Running {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.
@@ -83,6 +84,9 @@ pub(crate) struct Running {
     pub(crate) elapsed_seconds: f64,
     /// Null before the agent's first event.
     pub(crate) progress: Option<Progress>,
+    /// The page of a task in the cloud, once the cloud has confirmed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) page: Option<String>,
     /// The last lines that it or its agent's commands printed; only with `verbose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_lines: Option<Vec<String>>,
@@ -94,7 +98,8 @@ pub(crate) struct Running {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Queued {
     pub(crate) task_id: TaskId,
-    /// From 1, which starts next. Counts the tasks of all projects.
+    /// From 1, which starts next. Counts the tasks of all projects that wait for the same: for this machine, or for the
+    /// cloud.
     pub(crate) position: usize,
     /// The time until it starts, estimated from how long earlier runs took.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +107,7 @@ pub(crate) struct Queued {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.
@@ -121,7 +126,7 @@ pub(crate) struct Ended {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
-    /// For a resumed task: the task that it continues.
+    /// For a resumed task: the task that it continues. For a job: the task that planned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_task_id: Option<String>,
     /// The beginning of the request.
@@ -147,6 +152,9 @@ pub(crate) struct Ended {
     /// The last lines that it or its agent's commands printed; only with `verbose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_lines: Option<Vec<String>>,
+    /// The page of a task in the cloud; only if one task was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) page: Option<String>,
     /// Nobody has fetched its result yet.
     pub(crate) unread: bool,
     /// A cleanup may remove it from then on, unless it is pinned.
@@ -258,6 +266,7 @@ impl Running {
             started_ts: view.row.started_at,
             elapsed_seconds: seconds(view.row.started_at.map_or(0, |started| now.millis_since(started))),
             progress: Progress::of(view, now, voice),
+            page: page(view),
             last_lines: None,
             project: None,
         }
@@ -300,6 +309,7 @@ impl Ended {
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
             unresolved_error: view.and_then(Unresolved::line_of),
             last_lines: None,
+            page: view.and_then(page),
             unread: row.unread,
             keep_alive_until: later(completed, kept_for),
             pinned: row.pinned,

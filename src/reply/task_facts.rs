@@ -38,12 +38,27 @@ pub(crate) struct Facts {
 pub(super) struct Trouble {
     pub(super) code: String,
     pub(super) message: String,
+    pub(super) reason: Option<String>,
     hint: Option<String>,
     pub(super) limit: Option<(Limit, u64)>,
     pub(super) retryable: bool,
 }
 
 impl Trouble {
+    pub(super) fn of(result: &RunResult) -> Option<Self> {
+        trouble(result)
+    }
+
+    /// What trying again does, if that may help.
+    pub(super) fn retry(&self) -> Option<&'static str> {
+        let is_login = self.code == FailureCode::Auth.as_str() && self.hint.is_some();
+        match (self.retryable, is_login) {
+            (true, _) => Some("tries again"),
+            (false, true) => Some("tries again, after what the hint says"),
+            (false, false) => None,
+        }
+    }
+
     /// What to try next; for a limit, what sets it.
     pub(super) fn hint(&self, voice: Voice) -> Option<String> {
         let Some((limit, _)) = self.limit else { return self.hint.clone() };
@@ -166,6 +181,7 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
         Outcome::Failed { fault } => Some(Trouble {
             code: fault.code.as_str().to_owned(),
             message: plain::text(&fault.message),
+            reason: fault.reason.clone(),
             hint: fault.hint.clone(),
             limit: None,
             retryable: fault.passes || !fault.lasts && is_retryable(fault.code),
@@ -173,6 +189,7 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
         Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
             code: FailureCode::Timeout.as_str().to_owned(),
             message: format!("the {limit} limit was reached after {} in total", duration(*elapsed_ms)),
+            reason: None,
             hint: None,
             limit: Some((*limit, *elapsed_ms)),
             retryable: match limit {
@@ -187,7 +204,7 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
 fn trouble_of_row(view: &View) -> Option<Trouble> {
     let code = view.row.code.clone()?;
     let message = view.row.summary.clone().unwrap_or_default();
-    Some(Trouble { code, message, hint: None, limit: None, retryable: false })
+    Some(Trouble { code, message, reason: None, hint: None, limit: None, retryable: false })
 }
 
 /// Whether the same request may succeed if repeated.

@@ -38,12 +38,13 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot, n
                     one.progress.as_ref().map_or("starting", |progress| progress.current_activity.as_str());
                 let so_far = one.progress.as_ref().map_or(String::new(), so_far);
                 format!(
-                    "- {} {} for {:.0} s: {} ({}{so_far}){}",
+                    "- {} {} for {:.0} s: {} ({}{so_far}){}{}",
                     who(&one.task_id, one.parent_task_id.as_deref()),
                     one.state,
                     one.elapsed_seconds,
                     one.title,
                     title(activity),
+                    page(one.page.as_deref()),
                     last_lines(one.last_lines.as_deref())
                 )
             })
@@ -76,12 +77,13 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot, n
                 let unresolved =
                     unresolved.map(|error| format!("; unresolved_error: {error}")).unwrap_or_default();
                 format!(
-                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}{files}{tests}{unresolved}{}",
+                    "- {} {} after {}{unread}{pinned}: {} -> {}{}{by}{files}{tests}{unresolved}{}",
                     who(&one.task_id, one.parent_task_id.as_deref()),
                     one.state,
                     duration(millis(one.duration_seconds)),
                     one.title,
                     one.summary,
+                    page(one.page.as_deref()),
                     last_lines(one.last_lines.as_deref())
                 )
             })
@@ -98,7 +100,12 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot, n
 
 /// A task's id, and the task that it continues.
 fn who(id: &TaskId, parent: Option<&str>) -> String {
-    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (continues {parent})"))
+    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (parent {parent})"))
+}
+
+/// The page of a task in the cloud, in full.
+fn page(page: Option<&str>) -> String {
+    page.map(|page| format!("; {page}")).unwrap_or_default()
 }
 
 /// Indented, so that no line of it looks like a line of the reply.

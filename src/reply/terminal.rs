@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::model::{TaskId, Timestamp};
 use crate::reading::{AgentCommand, CommandLife, OpenOutput, OutputSource};
 use crate::reply::next_steps::NextCall;
-use crate::reply::report_text::fence;
 use crate::terminals::{Liveness, RecordingPart, Terminal, TextForm};
+use crate::text::fence;
 use crate::text::plain;
 
 /// At most this many other terminals are named in a reply.

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::redact;
 use crate::reply::fit::fit_text;
 use crate::reply::fit::tail_fields;
-use crate::reply::report_text::fence;
 use crate::storage::StoredCapture;
+use crate::text::fence;
 
 #[derive(Debug)]
 pub(crate) struct Page {
@@ -28,17 +28,21 @@ pub(crate) struct Section {
     pub(crate) body: String,
 }
 
-/// A text whose last line may say what to do next.
+/// A text whose last lines may say what to do next.
 impl From<String> for Page {
     fn from(text: String) -> Self {
-        let lines = text.strip_suffix('\n').unwrap_or(&text);
-        let last = lines.rfind('\n').map(|at| at + 1).filter(|at| text[*at..].starts_with(NEXT));
-        let (before, after) = text.split_at(last.unwrap_or(text.len()));
+        let (before, after) = text.split_at(next_at(&text));
         Self { before: before.to_owned(), sections: Vec::new(), after: after.to_owned() }
     }
 }
 
 const NEXT: &str = "next: ";
+
+/// Where the last lines begin that say what to do next; the end of the text if none does.
+fn next_at(text: &str) -> usize {
+    let calls = text.split_inclusive('\n').rev().take_while(|line| line.starts_with(NEXT));
+    text.len() - calls.map(str::len).sum::<usize>()
+}
 
 impl Page {
     pub(super) fn redacted(self) -> Self {
@@ -62,10 +66,7 @@ impl Page {
             captured.lines,
             captured.bytes
         );
-        match self.after.rfind(NEXT).filter(|at| *at == 0 || self.after[..*at].ends_with('\n')) {
-            Some(at) => self.after.insert_str(at, &line),
-            None => self.after += &line,
-        }
+        self.after.insert_str(next_at(&self.after), &line);
     }
 
     /// The space for a run's output and events in a text of `limit` characters.

@@ -6,6 +6,10 @@ use std::fmt;
 
 /// In listing order. Secrets and internal files (`env.json`, locks, sockets) are not included.
 const FIXED: &[&str] = &[
+    "changes.diff",
+    "changes-2.diff",
+    "changes-3.diff",
+    "changes-4.diff",
     "result.json",
     "last_message.json",
     "transcript.log",
@@ -13,10 +17,9 @@ const FIXED: &[&str] = &[
     "events.jsonl",
     "stdout.log",
     "stderr.log",
-    "changes.diff",
-    "changes-2.diff",
-    "changes-3.diff",
-    "changes-4.diff",
+    "autopilot_aggregate.json",
+    "autopilot_decision.json",
+    "autopilot_plan.json",
     "plan.json",
     "remote.json",
     "evidence.json",
@@ -74,9 +77,13 @@ impl ArtifactName {
             "events.jsonl",
             "stdout.log",
             "stderr.log",
-            "changes.diff",
         ];
-        self.item().is_some() || streams.contains(&self.as_str())
+        self.item().is_some() || self.is_changes() || streams.contains(&self.as_str())
+    }
+
+    /// Whether it is a diff of a task in the cloud.
+    pub(crate) fn is_changes(&self) -> bool {
+        self.0.starts_with("changes")
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -98,6 +98,26 @@ impl RunDir {
         self.file("plan.json")
     }
 
+    /// For autopilot: whether the task was worth several runs, and why.
+    pub(crate) fn autopilot_decision(&self) -> PathBuf {
+        self.file("autopilot_decision.json")
+    }
+
+    /// For autopilot: the plan as it was made.
+    pub(crate) fn autopilot_plan(&self) -> PathBuf {
+        self.file("autopilot_plan.json")
+    }
+
+    /// For autopilot: what the jobs reported, put together.
+    pub(crate) fn autopilot_aggregate(&self) -> PathBuf {
+        self.file("autopilot_aggregate.json")
+    }
+
+    /// For coordinators: a link to the directory of each job's run, named after the job.
+    pub(crate) fn subruns(&self) -> PathBuf {
+        self.file("subruns")
+    }
+
     /// Where the programs of hosted work are called, because they write into their directory.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.file("scratch")

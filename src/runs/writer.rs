@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::host::{Durability, files};
-use crate::model::{Progress, Request, Timestamp};
+use crate::model::{Progress, Request, RunId, Timestamp};
 use crate::runs::{RunDir, StartRecord};
 
 /// Enough for `result.json` and the other small files at the end of a run.
@@ -74,6 +74,14 @@ impl RunDir {
 
     pub(crate) fn write_text(&self, path: PathBuf, text: &str) -> io::Result<()> {
         files::write(&path, text.as_bytes(), Durability::Whole)
+    }
+
+    /// Links the directory of the run that the job became. The id of a job is a plain name.
+    pub(crate) fn link_subrun(&self, job: &str, run: &RunId) -> io::Result<()> {
+        if !self.subruns().is_dir() {
+            files::create_dir(&self.subruns())?;
+        }
+        std::os::unix::fs::symlink(Path::new("../..").join(run.as_str()), self.subruns().join(job))
     }
 
     pub(crate) fn write_cancel(&self, reason: Option<&str>) -> io::Result<()> {

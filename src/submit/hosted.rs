@@ -9,7 +9,7 @@ use crate::environments::Environments;
 use crate::git::{self, AllAddedError, Installed, SnapshotError, TreeBefore};
 use crate::host::{clock, files, ids};
 use crate::model::{AgentName, WorkKind};
-use crate::submit::resolve::StartRequest;
+use crate::submit::start_request::StartRequest;
 use crate::text::plain;
 
 const MOST_ATTEMPTS: u32 = 4;
@@ -95,7 +95,7 @@ fn checked(branch: &str) -> Result<String, TaskError> {
 
 /// The uncommitted changes of the repository, if there are any.
 fn uncommitted(context: &Context, cwd: &Path, git_root: Option<&Path>) -> Result<Option<String>, TaskError> {
-    let root = git_root.ok_or_else(|| TaskError::OutsideGit(cwd.to_owned()))?;
+    let root = git_root.ok_or_else(|| TaskError::DiffOutsideGit(cwd.to_owned()))?;
     let refused = |why: String| TaskError::NoStartingDiff { why, git: None };
     let installed = Installed::find(&context.env, context.env.get("PATH"), &[root]);
     let installed = installed.map_err(|error| refused(error.to_string()))?;

@@ -5,7 +5,7 @@ use crate::model::{AgentName, RunId, TaskId, ThreadId, WorkKind};
 
 use crate::submit::caller::Caller;
 use crate::submit::isolation::Isolation;
-use crate::submit::resolve::StartRequest;
+use crate::submit::start_request::StartRequest;
 use crate::text::plain;
 
 const LONGEST_TASK: usize = 1 << 20;
@@ -115,10 +115,13 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
     if let Some((field, _)) = of_hosted.into_iter().find(|(_, given)| *given && !hosted) {
         return Err(TaskError::Unsupported { agent, field });
     }
-    if !ask.skills.is_empty() && !abilities.reads_skills {
+    if let Some(field) = ask.autopilot.as_ref().and_then(|_| unsupported_by_autopilot(ask)) {
+        return Err(TaskError::Unsupported { agent, field });
+    }
+    if !ask.skills.is_empty() && !abilities.reads_skills && ask.autopilot.is_none() {
         return Err(TaskError::Unsupported { agent, field: "skills" });
     }
-    if abilities.takes_prompt() && !hosted {
+    if ask.autopilot.is_some() || abilities.takes_prompt() && !hosted {
         return Ok(());
     }
     let jailed = abilities.is_command_line() && matches!(ask.caller, Caller::Client(_));
@@ -141,6 +144,12 @@ pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<()
         Some((field, _)) => Err(TaskError::Unsupported { agent, field }),
         None => Ok(()),
     }
+}
+
+/// Its jobs answer in a form of their own, and no thread has all of them.
+fn unsupported_by_autopilot(ask: &StartRequest) -> Option<&'static str> {
+    let given = [("resume", ask.resume.is_some()), ("output_schema", ask.output_schema.is_some())];
+    given.into_iter().find(|(_, given)| *given).map(|(field, _)| field)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::context::{Context, TaskError};
 use crate::model::{AgentName, TaskId, Worktree};
-use crate::submit::resolve::StartRequest;
+use crate::submit::start_request::StartRequest;
 use crate::worktrees;
 
 /// Where a run works.

@@ -16,8 +16,8 @@ use crate::host::Env;
 use crate::host::{BoundedRun, BoundedRunError};
 use crate::host::{Home, clock, paths};
 use crate::model::{Jail, JailKind, Sandbox};
+use crate::submit::program::codex_program;
 use crate::submit::protected_paths::PROTECTED_DIRS;
-use crate::submit::resolve::codex_program;
 use crate::submit::write_bounds::real;
 
 /// How long a program may take to set up a sandbox and finish the trial.

@@ -5,98 +5,21 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::Value;
-
-use crate::agents::{self, Platform, Program, TaskText};
+use crate::agents::{self, TaskText};
 use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::schema_check;
-use crate::host::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{
-    AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, SkillsMode, SkillsRequest, TaskId, WorkKind,
-    Worktree,
-};
+use crate::model::{AgentName, Limits, Request, RunId, Sandbox, SkillsRequest, WorkKind};
 use crate::reading::{enclosing_runs, find};
 use crate::submit::caller::Caller;
 use crate::submit::hosted::HostedOptions;
-use crate::submit::isolation::{Isolation, RunGround};
+use crate::submit::isolation::RunGround;
+use crate::submit::program::find_program;
+use crate::submit::start_request::{RequestedLimits, StartRequest};
 use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
-use crate::worktrees::BranchPoint;
-
-/// What a caller asks for. Absent fields take the configuration's defaults.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct StartRequest {
-    pub(crate) agent: Option<AgentName>,
-    pub(crate) task: String,
-    pub(crate) role: Option<String>,
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) sandbox: Option<Sandbox>,
-    pub(crate) network: bool,
-    pub(crate) skip_git_repo_check: bool,
-    pub(crate) add_dirs: Vec<PathBuf>,
-    pub(crate) model: Option<String>,
-    pub(crate) reasoning_effort: Option<String>,
-    pub(crate) config_overrides: Vec<String>,
-    pub(crate) output_schema: Option<Value>,
-    #[serde(rename = "timeout")]
-    pub(crate) limits: RequestedLimits,
-    pub(crate) alias: Option<String>,
-    pub(crate) idempotency_key: Option<String>,
-    pub(crate) env_from: Vec<String>,
-    pub(crate) skills_mode: Option<SkillsMode>,
-    pub(crate) skills: Vec<String>,
-    pub(crate) max_skills: Option<usize>,
-    pub(crate) include_repo_skills: Option<bool>,
-    pub(crate) include_global_skills: Option<bool>,
-    #[serde(skip)]
-    pub(crate) resume: Option<Resumed>,
-    /// Where a service runs it: the id or the label of an environment.
-    pub(crate) env_id: Option<String>,
-    /// How often a service tries it.
-    pub(crate) attempts: Option<u32>,
-    /// The branch that a service checks out.
-    pub(crate) branch: Option<String>,
-    /// Whether a service gets the uncommitted changes of `cwd`.
-    pub(crate) starting_diff: bool,
-    #[serde(rename = "isolation")]
-    pub(crate) isolation: Isolation,
-    /// For a worktree: a branch other than the usual one.
-    #[serde(skip)]
-    pub(crate) branch_point: Option<BranchPoint>,
-    /// The worktree of the task that is resumed.
-    #[serde(skip)]
-    pub(crate) worktree: Option<Worktree>,
-    /// A reference to the task that must complete first.
-    pub(crate) after: Option<String>,
-    /// Set if a coordinator starts this task as one of its jobs.
-    #[serde(skip)]
-    pub(crate) job_of: Option<ParentTask>,
-    #[serde(skip)]
-    pub(crate) caller: Caller,
-    /// Whether to return the task of an identical request from a moment ago. By default, for clients without a key.
-    pub(crate) dedupe: Option<bool>,
-}
-
-/// The coordinator that starts a job, and the runs around it.
-#[derive(Debug, Clone)]
-pub(crate) struct ParentTask {
-    pub(crate) task_id: TaskId,
-    pub(crate) within: Vec<RunId>,
-}
-
-/// Limits in seconds, as the caller gave them.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct RequestedLimits {
-    pub(crate) idle_s: Option<f64>,
-    pub(crate) hard_s: Option<f64>,
-    pub(crate) command_s: Option<f64>,
-}
 
 /// Resolves `ask` into a request and the environment values that go with it.
 pub(crate) fn resolve(
@@ -104,8 +27,11 @@ pub(crate) fn resolve(
     ask: StartRequest,
 ) -> Result<(Request, Vec<(String, String)>), TaskError> {
     let Context { config, env, home, .. } = context;
-    let agent = ask.agent.unwrap_or(config.default_agent);
-    let hold = SandboxedBy::of(agent, &ask.caller);
+    let agent = match ask.autopilot {
+        Some(_) => AgentName::Autopilot,
+        None => ask.agent.unwrap_or(config.default_agent),
+    };
+    let hold = SandboxedBy::of(agent, &ask);
     input_limits::check(&ask, agent)?;
     input_limits::check_supported(agent, &ask)?;
     check_offered(config, agent, &ask)?;
@@ -113,10 +39,13 @@ pub(crate) fn resolve(
     let here = Some(context.place.as_path()).filter(|place| place.is_absolute()).unwrap_or(Path::new("."));
     let cwd = write_bounds::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
     let git_root = paths::git_root(&cwd);
-    if agent.abilities().needs_git && git_root.is_none() && !ask.skip_git_repo_check {
+    if (agent.abilities().needs_git || ask.autopilot.is_some())
+        && git_root.is_none()
+        && !ask.skip_git_repo_check
+    {
         return Err(TaskError::OutsideGit(cwd));
     }
-    let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
+    let sandbox = sandbox(config, agent, &ask)?;
     let bounds = WriteBounds::of(env, home);
     let add_dirs = writable(context, hold, sandbox, &bounds, &cwd, &ask)?;
     let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env, &cwd);
@@ -133,7 +62,7 @@ pub(crate) fn resolve(
     let mut environment = environment(context, agent, hold, &ask.env_from)?;
     environment.extend(hosted.environment);
     let limits = limits(config, agent, ask.limits)?;
-    let program = program(context, agent, hold, &ask.task)?;
+    let program = find_program(context, agent, hold, &ask)?;
     // Last, because it starts a program.
     let jail = match hold {
         SandboxedBy::Jail => {
@@ -142,11 +71,15 @@ pub(crate) fn resolve(
         SandboxedBy::Agent | SandboxedBy::Nobody => None,
     };
     let work = agent.abilities().work;
-    // An agent without skills has nothing to choose from.
-    let skills = if agent.abilities().reads_skills { ask.skills() } else { SkillsRequest::default() };
     let task_id = if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? };
     let ground = RunGround::resolve(context, &ask, hold == SandboxedBy::Jail, &task_id, cwd, git_root)?;
     let after = ask.after.as_deref().map(|task| find(context, task)).transpose()?;
+    // An agent without skills has nothing to choose from.
+    let skills = if agent.abilities().reads_skills || ask.autopilot.is_some() {
+        ask.skills()
+    } else {
+        SkillsRequest::default()
+    };
     let request = Request {
         version: Request::VERSION,
         task_id,
@@ -160,6 +93,8 @@ pub(crate) fn resolve(
         branch: hosted.branch,
         starting_diff: hosted.starting_diff,
         job_of: ask.job_of.map(|parent| parent.task_id),
+        autopilot: ask.autopilot.map(|asked| Box::new(asked.resolve(context))),
+        earlier: ask.earlier,
         after: after.map(|row| row.id),
         worktree: ground.worktree,
         by_client: matches!(ask.caller, Caller::Client(_)),
@@ -208,7 +143,7 @@ fn within(context: &Context, ask: &StartRequest) -> Result<Vec<RunId>, TaskError
 
 /// What keeps a run in its sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SandboxedBy {
+pub(super) enum SandboxedBy {
     /// Nothing: it is the caller's own command, or does nothing.
     Nobody,
     Agent,
@@ -217,10 +152,10 @@ enum SandboxedBy {
 }
 
 impl SandboxedBy {
-    fn of(agent: AgentName, caller: &Caller) -> Self {
+    fn of(agent: AgentName, ask: &StartRequest) -> Self {
         let abilities = agent.abilities();
-        match caller {
-            _ if abilities.has_own_sandbox => SandboxedBy::Agent,
+        match &ask.caller {
+            _ if abilities.has_own_sandbox || ask.autopilot.is_some() => SandboxedBy::Agent,
             // Its jobs may do what the plan may do.
             Caller::Client(_) if matches!(abilities.task, TaskText::Plan) => SandboxedBy::Agent,
             Caller::Client(_) if abilities.is_command_line() => SandboxedBy::Jail,
@@ -238,17 +173,15 @@ fn check_offered(config: &Config, agent: AgentName, ask: &StartRequest) -> Resul
         (Caller::Client(_), TaskText::Recording) if !agents::is_shipped(&ask.task) => {
             Err(TaskError::ForeignRecording)
         }
-        (Caller::Client(_), _) if !agent.is_offered() => Err(TaskError::NotYet(vec!["agent"])),
+        (Caller::Client(_), _) if !agent.is_offered() && ask.autopilot.is_none() => {
+            Err(TaskError::NotYet(vec!["agent"]))
+        }
         (Caller::Client(_) | Caller::Person, _) => Ok(()),
     }
 }
 
-fn sandbox(
-    config: &Config,
-    agent: AgentName,
-    caller: &Caller,
-    asked: Option<Sandbox>,
-) -> Result<Sandbox, TaskError> {
+fn sandbox(config: &Config, agent: AgentName, ask: &StartRequest) -> Result<Sandbox, TaskError> {
+    let (caller, asked) = (&ask.caller, ask.sandbox);
     if agent.abilities().work == WorkKind::Hosted {
         // It accesses nothing on this machine.
         return Ok(Sandbox::ReadOnly);
@@ -270,7 +203,12 @@ fn sandbox(
         TaskText::CommandLine => Sandbox::WorkspaceWrite,
         TaskText::Prompt | TaskText::Recording | TaskText::Plan => Sandbox::DangerFullAccess,
     };
-    Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
+    // A plan is for work that changes something; its jobs that only look get less.
+    let default = match ask.autopilot {
+        Some(_) => config.default_sandbox.max(Sandbox::WorkspaceWrite).min(config.max_sandbox),
+        None => config.default_sandbox,
+    };
+    Ok(asked.unwrap_or_else(|| default.min(caller.max_sandbox(config)).min(most)))
 }
 
 /// Checks everything that a run wants to write to. Returns the additional directories as real paths.
@@ -307,43 +245,6 @@ fn writable(
         dirs.push(dir);
     }
     Ok(dirs)
-}
-
-/// Finds the program now, because whoever starts it later may have another `PATH`.
-fn program(context: &Context, agent: AgentName, hold: SandboxedBy, task: &str) -> Result<PathBuf, TaskError> {
-    let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
-    let abilities = agent.abilities();
-    match abilities.task {
-        TaskText::Recording => agents::check_task(task).map_err(TaskError::BadRecording)?,
-        TaskText::Plan => drop(Plan::parse(task).map_err(TaskError::BadPlan)?),
-        TaskText::Prompt | TaskText::CommandLine => {}
-    }
-    match abilities.program {
-        Program::Codex => codex_program(&context.env, &context.config),
-        // Delegator itself runs first inside the jail.
-        Program::Shell if hold == SandboxedBy::Jail => own(),
-        Program::Shell => Ok("/bin/sh".into()),
-        Program::Own => own(),
-    }
-}
-
-pub(crate) fn codex_program(env: &Env, config: &Config) -> Result<PathBuf, TaskError> {
-    if let Some(named) = &config.codex_path {
-        return if paths::is_program(named) {
-            Ok(native(named))
-        } else {
-            Err(TaskError::BadProgram(named.clone()))
-        };
-    }
-    let found = env.get("PATH").and_then(|path| paths::find_program("codex", path));
-    found.map(|launcher| native(&launcher)).ok_or(TaskError::AgentMissing { agent: AgentName::Codex })
-}
-
-/// The native program behind a launcher script. Killing the script would leave it running.
-fn native(launcher: &Path) -> PathBuf {
-    let real = std::fs::canonicalize(launcher).unwrap_or_else(|_| launcher.to_owned());
-    let candidates = Platform::here().map(|platform| agents::native_candidates(&real, platform));
-    candidates.into_iter().flatten().find(|file| paths::is_program(file)).unwrap_or(real)
 }
 
 fn environment(

@@ -12,8 +12,8 @@ use crate::reading::{View, look_up, view};
 use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
 use crate::submit::isolation::Isolation;
-use crate::submit::resolve::StartRequest;
 use crate::submit::start::{Accepted, start};
+use crate::submit::start_request::StartRequest;
 use crate::submit::write_bounds::{WriteBounds, real};
 
 /// The thread to continue, and what to change.

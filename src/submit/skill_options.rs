@@ -2,7 +2,7 @@
 
 use crate::context::TaskError;
 use crate::model::{SkillsMode, SkillsRequest};
-use crate::submit::resolve::StartRequest;
+use crate::submit::start_request::StartRequest;
 
 impl StartRequest {
     /// Names alone mean that these skills are wanted.

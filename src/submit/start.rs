@@ -9,12 +9,13 @@ use crate::execution::{inner_runs, pump};
 use crate::host::Attachment;
 use crate::host::Lock;
 use crate::host::disk;
-use crate::model::{Request, State, TaskId};
+use crate::model::{Request, Slot, Slots, State, TaskId};
 use crate::reading::look_up;
-use crate::registry::{Submission, Submitted, TaskMatch};
+use crate::registry::{SearchScope, Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
 use crate::submit::caller::Caller;
-use crate::submit::resolve::{StartRequest, resolve};
+use crate::submit::resolve::resolve;
+use crate::submit::start_request::StartRequest;
 
 /// With less free space, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;
@@ -61,8 +62,8 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
         pending_dirs::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
     let taken_in = prepare(&dir, &note, &request, &environment).and_then(|lock| {
         // Inside a run we start no supervisor: it would end with the agent.
-        let limit = if request.within.is_empty() { context.config.max_concurrent } else { 0 };
-        Ok(context.registry.submit(Submission { request: &request, lock, limit, same_within })?)
+        let slots = if request.within.is_empty() { context.config.slots() } else { Slots::NONE };
+        Ok(context.registry.submit(Submission { request: &request, lock, slots, same_within })?)
     });
     let submitted = match taken_in {
         Ok(submitted) => submitted,
@@ -90,7 +91,7 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
         Submitted::Conflict(_) | Submitted::Busy(_) => None,
     };
     let replaced = replaced.map(str::to_owned);
-    let warnings = taken.into_iter().chain(replaced.clone());
+    let warnings = taken.into_iter().chain(elsewhere(context, &request)).chain(replaced.clone());
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =
@@ -117,6 +118,15 @@ pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted
     }
 }
 
+/// A warning that the caller finds this task only by its id.
+fn elsewhere(context: &Context, request: &Request) -> Option<String> {
+    let is_hidden = context.scope == SearchScope::Project && request.project() != context.project();
+    is_hidden.then(|| {
+        let project = request.project().display();
+        format!("this task belongs to the project `{project}`: from here, only its whole task_id finds it")
+    })
+}
+
 /// A warning that an alias moves from an unfinished task to this one.
 fn taken(context: &Context, alias: &str) -> Option<String> {
     let Ok(TaskMatch::One(row)) = look_up(context, alias) else { return None };
@@ -132,9 +142,19 @@ fn queued(context: &mut Context, request: &Request) -> Accepted {
     let pumped = move_queue(context, request).err();
     let pumped = pumped.map(|error| format!("it stays queued: {error}"));
     let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
-    let never = (context.config.max_concurrent == 0)
-        .then(|| "no task starts while `max_concurrent` is 0 in the configuration".to_owned());
-    Accepted { warnings: pumped.into_iter().chain(never).collect(), ..Accepted::new(id, state) }
+    let Slots { local, cloud } = context.config.slots();
+    let never = match request.work.slot() {
+        Some(Slot::Cloud) => {
+            (cloud == 0).then_some("no cloud task starts while `max_cloud` is 0 in the configuration")
+        }
+        Some(Slot::Local) | None => {
+            (local == 0).then_some("no task starts while `max_concurrent` is 0 in the configuration")
+        }
+    };
+    Accepted {
+        warnings: pumped.into_iter().chain(never.map(str::to_owned)).collect(),
+        ..Accepted::new(id, state)
+    }
 }
 
 /// Skips the queue if no supervisor died and no slot is free, because moving it costs time in proportion to

@@ -36,6 +36,8 @@ pub(crate) struct Cleaned {
     /// Tasks whose supervisor had died. A dry run leaves them as they are.
     pub(crate) stuck: Vec<TaskId>,
     pub(crate) found: Vec<TaskId>,
+    /// Those of `found` whose result the client that started them has not fetched.
+    pub(crate) unread: Vec<TaskId>,
     pub(crate) removed: Vec<TaskId>,
     pub(crate) oldest: Option<Timestamp>,
     /// Directories without a task, left by a submitter that died.
@@ -164,6 +166,7 @@ fn clean(
             removed.push(row);
         }
     }
+    let awaited: HashSet<i64> = runs.iter().filter(|run| run.awaited).map(|run| run.seq).collect();
     let gone: HashSet<i64> = removed.iter().map(|row| row.seq).collect();
     let stock = stock(&runs, old.len(), |run| gone.contains(&run.seq));
     let outputs = match cleaning {
@@ -182,6 +185,7 @@ fn clean(
         in_doubt,
         awaited_excess,
         busy: cleaning.is_none() && !ask.dry_run,
+        unread: rows.iter().filter(|row| awaited.contains(&row.seq)).map(|row| row.id.clone()).collect(),
         found: rows.into_iter().map(|row| row.id).collect(),
     })
 }

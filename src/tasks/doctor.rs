@@ -73,6 +73,14 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         rows.extend(awaited_results(home, &config));
     }
     rows.extend(codex(env, &config));
+    rows.push(match codex_program(env, &config) {
+        Ok(_) => Check::new(
+            "agent codex_cloud",
+            Verdict::Good,
+            "uses codex; needs a login with ChatGPT, which is not checked here",
+        ),
+        Err(_) => Check::new("agent codex_cloud", Verdict::Worth, "needs codex, which is not installed"),
+    });
     rows.push(Check::new("agent command", Verdict::Good, "/bin/sh"));
     if let (true, Ok(home)) = (config.command_over_mcp, &home) {
         rows.push(commands_of_clients(env, &config, home));

@@ -3,6 +3,7 @@
 use crate::context::{Context, TaskError};
 use crate::environments::{self, Environment, Environments, EnvironmentsError, NewEnvironment};
 use crate::host::clock;
+use crate::tasks::github_setup;
 
 /// The known environments, each with its source.
 pub(crate) fn list(context: &Context) -> Result<Environments, TaskError> {
@@ -11,6 +12,7 @@ pub(crate) fn list(context: &Context) -> Result<Environments, TaskError> {
 
 /// Lists an environment in the user's file.
 pub(crate) fn add(context: &Context, new: &NewEnvironment) -> Result<Environment, TaskError> {
+    github_setup::check(context, new.repository.as_deref(), new.tech_stack.as_deref())?;
     let path = environments::locate(&context.env).ok_or(EnvironmentsError::NoPlace)?;
     Ok(environments::add(&path, new, clock::now())?)
 }

@@ -3,6 +3,8 @@
 mod repository;
 mod tech_stacks;
 
+use std::path::Path;
+
 use crate::context::{Context, TaskError};
 use crate::git;
 use crate::host::paths;
@@ -45,20 +47,35 @@ pub(crate) fn guide(
         GitHubRepository::of_remotes(&remotes).ok_or_else(|| TaskError::NoGitHubRemote(context.place.clone()))
     };
     let repository = match repository {
-        Some(named) => {
-            GitHubRepository::parse(named).ok_or_else(|| TaskError::BadRepository(named.to_owned()))?
-        }
+        Some(named) => named_repository(named)?,
         None => of_checkout()?,
     };
     let files = root.as_deref().unwrap_or(&context.place);
     let stack = match tech_stack {
-        Some(named) => tech_stacks::named(named, files).ok_or_else(|| TaskError::BadTechStack {
-            given: named.to_owned(),
-            known: tech_stacks::names(),
-        })?,
+        Some(named) => named_stack(named, files)?,
         None => tech_stacks::detect(files),
     };
     Ok(written(&repository, stack))
+}
+
+/// Refuses what [`guide`] would refuse.
+pub(crate) fn check(
+    context: &Context,
+    repository: Option<&str>,
+    tech_stack: Option<&str>,
+) -> Result<(), TaskError> {
+    repository.map(named_repository).transpose()?;
+    tech_stack.map(|named| named_stack(named, &context.place)).transpose()?;
+    Ok(())
+}
+
+fn named_repository(named: &str) -> Result<GitHubRepository, TaskError> {
+    GitHubRepository::parse(named).ok_or_else(|| TaskError::BadRepository(named.to_owned()))
+}
+
+fn named_stack(named: &str, files: &Path) -> Result<&'static TechStack, TaskError> {
+    let known = || TaskError::BadTechStack { given: named.to_owned(), known: tech_stacks::names() };
+    tech_stacks::named(named, files).ok_or_else(known)
 }
 
 fn written(repository: &GitHubRepository, stack: &TechStack) -> SetupGuide {
@@ -173,7 +190,7 @@ mod tests {
     fn the_guide_has_every_step_of_the_structure() {
         let repository = GitHubRepository::parse("octo/shop").unwrap();
         for name in tech_stacks::names() {
-            let stack = tech_stacks::named(name, std::path::Path::new("/nowhere")).unwrap();
+            let stack = tech_stacks::named(name, Path::new("/nowhere")).unwrap();
             let guide = written(&repository, stack);
             assert_eq!(guide.tech_stack, name);
             for (at, step) in guide.steps.iter().enumerate() {

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, Submitted, TestEnv, acknowledged, finish};
 
-const DIFF: &str = "diff --git a/x b/x\n+more\n";
+const DIFF: &str = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n one\n+more\n";
+const PAGE: &str = "https://chatgpt.com/codex/tasks/task_e_1";
 
 struct Cloud {
     env: TestEnv,
@@ -86,8 +87,36 @@ fn a_task_goes_to_the_cloud_and_its_changes_come_back() {
     assert_eq!(cloud.sent("starting_diff"), None, "nobody asked for it");
     assert_eq!(report["status"], "completed");
     let summary = report["summary"].as_str().unwrap();
-    let told = "do it: +1/-0 • 1 file (2 attempts, 2 with changes); https://chatgpt.com/codex/tasks/task_e_1";
-    assert_eq!(summary, told);
+    assert_eq!(summary, "do it: +1/-0 • 1 file (2 attempts, 2 with changes)");
+    let cloud_task = json!({ "page": PAGE, "attempts": 2, "changes": ["changes.diff", "changes-2.diff"] });
+    assert_eq!(report["cloud"], cloud_task);
+    let opened: Vec<_> = report["artifacts"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
+    assert_eq!(opened, ["changes.diff", "changes-2.diff", "stdout.log", "transcript.log"]);
+    let files = &report["file_operations"];
+    assert_eq!((&files["modified_files"], &files["lines_added"]), (&json!(["x"]), &json!(1)));
+    assert_eq!(
+        (&files["source"], &files["reason"]),
+        (&json!("cloud"), &json!("attempt 1, not applied here"))
+    );
+    let results = cloud.env.json(&["results", id, "--json"]);
+    fits("result_set", &results);
+    assert_eq!(results["data"]["metadata"]["cloud"], cloud_task);
+    assert_eq!(results["data"]["files"][0], "changes.diff");
+    let waited = cloud.env.json(&["wait", id, "--json"]);
+    fits("wait_result", &waited);
+    assert_eq!(waited["data"]["files"], cloud_task["changes"]);
+    let next = json!({ "task_id": id, "artifact": "changes.diff" });
+    for reply in [&report, &results, &waited] {
+        assert_eq!(
+            (&reply["next"][0]["tool"], &reply["next"][0]["arguments"]),
+            (&json!("inspect_output"), &next)
+        );
+    }
+    let text = cloud.env.expect(0, &["results", id]).stdout;
+    assert!(text.contains(&format!("page: {PAGE}\n")), "{text}");
+    assert!(text.contains(&format!("`delegator inspect {id} changes.diff` shows its changes")), "{text}");
+    let status = cloud.env.expect(0, &["status", id]).stdout;
+    assert!(status.contains(PAGE), "{status}");
     for name in ["changes.diff", "changes-2.diff"] {
         assert_eq!(cloud.env.expect(0, &["inspect", id, name, "--grep", "more"]).code, Some(0));
     }
@@ -123,12 +152,60 @@ fn its_changes_are_applied_beside_uncommitted_work_or_not_at_all() {
 }
 
 #[test]
+fn changes_that_do_not_come_back_are_warned_of() {
+    let cloud = Cloud::new();
+    fs::remove_file(cloud.dir.join("diff")).unwrap();
+    let report = cloud.run(0, &["--env-id", "e", "--wait"]);
+    let warning = report["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("could not be fetched") && warning.ends_with(PAGE), "{warning}");
+}
+
+#[test]
+fn trouble_while_a_task_is_followed_asks_for_no_second_task() {
+    let cloud = Cloud::new();
+    let broken = "Error: GET https://chatgpt.com/backend-api/wham/tasks/x failed: 500 Internal Server Error";
+    fs::write(cloud.dir.join("refuses-status"), broken).unwrap();
+    let task = acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap();
+    let told = crate::support::env::wait_for("the failed poll", PATIENCE, || {
+        let status = cloud.env.expect(0, &["status", &task.task_id]).stdout;
+        status.contains("500").then_some(status)
+    });
+    assert!(told.contains("asked again automatically, nothing to do") && told.contains(PAGE), "{told}");
+    let status = cloud.env.json(&["status", &task.task_id, "--json"]);
+    let actions = status["data"]["tasks"][0]["progress"]["next_actions"].to_string();
+    assert!(actions.contains("stops following it; the cloud goes on with it"), "{actions}");
+    fs::remove_file(cloud.dir.join("refuses-status")).unwrap();
+    cloud.env.expect(0, &["wait", &task.task_id]);
+    assert_eq!(files_in(&cloud.dir.join("tasks")), ["task_e_1"]);
+}
+
+#[test]
+fn a_submission_that_is_refused_says_whether_to_repeat_it() {
+    for (said, reason, retryable) in [
+        ("Error: environment 'e' not found; run codex cloud", "unknown_environment", false),
+        ("error sending request: dns error: failed to lookup address", "no_network", true),
+    ] {
+        let cloud = Cloud::new();
+        fs::write(cloud.dir.join("refuses-exec"), said).unwrap();
+        let advice = cloud.run(1, &["--env-id", "e", "--wait"])["error_context"].clone();
+        assert_eq!(
+            (&advice["reason"], &advice["retryable"]),
+            (&json!(reason), &json!(retryable)),
+            "{advice:#}"
+        );
+        assert_eq!(advice["hint"].as_str().unwrap().contains("start the task again"), retryable);
+    }
+}
+
+#[test]
 fn outside_a_repository_the_branch_is_named_too() {
     let cloud = Cloud::new();
     cloud.run(0, &["--env-id", "e", "--wait"]);
     assert_eq!(cloud.sent("args").unwrap(), "cloud exec --env e --branch main -\n");
     let refused = cloud.run(2, &["--env-id", "e", "--starting-diff"]);
     assert_eq!(refused["error"]["details"]["reason"], "outside_git");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("leave out `--starting-diff`"), "{hint}");
 }
 
 #[test]
@@ -220,12 +297,41 @@ fn what_a_cloud_task_cannot_honour_is_refused_by_name() {
 fn a_cloud_task_that_was_not_submitted_is_really_cancelled() {
     let cloud = Cloud::new();
     let program = cloud.env.root().join("bin/codex");
-    cloud.env.configure(&format!("codex_path = \"{}\"\nmax_concurrent = 0\n", program.display()));
+    cloud.env.configure(&format!("codex_path = \"{}\"\nmax_cloud = 0\n", program.display()));
     let Submitted { task_id, .. } = acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap();
     let cancelled = cloud.env.json(&["cancel", &task_id, "--json"]);
     fits("registry_info", &cancelled);
     assert_eq!(cancelled["data"]["message"], "cancelled; no process is left");
     assert_eq!(files_in(&cloud.dir.join("tasks")), [""; 0]);
+}
+
+#[test]
+fn cloud_tasks_leave_the_slots_of_this_machine_free() {
+    let cloud = Cloud::new();
+    let program = cloud.env.root().join("bin/codex");
+    cloud.env.configure(&format!("codex_path = {program:?}\nmax_concurrent = 1\nmax_cloud = 2\n"));
+    fs::write(cloud.dir.join("state"), "PENDING").unwrap();
+    let submitted = || acknowledged(&cloud.run(0, &["--env-id", "e"]).to_string()).unwrap().task_id;
+    let tasks: Vec<_> = (0..3).map(|_| submitted()).collect();
+    let local = |line: &str| cloud.env.expect(0, &["run", "--agent", "command", line]).stdout;
+    let go = cloud.env.side().join("go");
+    let working = local(&format!("until [ -e {} ]; do sleep 0.02; done", go.display()));
+    local("true");
+    let status = cloud.env.json(&["status", "--json"]);
+    assert_eq!(
+        status["data"]["tasks"].as_array().unwrap().len(),
+        3,
+        "two in the cloud, one here: {status:#}"
+    );
+    let queued = status["data"]["queue"].as_array().unwrap();
+    let positions: Vec<_> = queued.iter().map(|one| one["position"].as_u64().unwrap()).collect();
+    assert_eq!(positions, [1, 1], "each is the next of its kind: {status:#}");
+    assert_eq!(queued[0]["task_id"], json!(tasks[2]));
+    fs::write(&go, "").unwrap();
+    cloud.env.await_final(working.trim());
+    for task in &tasks {
+        cloud.env.expect(0, &["cancel", task]);
+    }
 }
 
 #[test]
@@ -300,6 +406,9 @@ fn environments_are_listed_and_edits_of_the_list_are_undone_by_the_opposite() {
     assert_eq!(removed["data"]["undo"], undo);
     env.expect(3, &["environments", "remove", "env_1"]);
     env.expect(2, &["environments", "add", "env_2"]);
+    for bad in [&[""][..], &["x", "--repository", "no"], &["x", "--tech-stack", "cobol"]] {
+        env.expect(2, &[&["environments", "add"], bad].concat());
+    }
 
     fs::write(&file, "{\"environments\": [{]}").unwrap();
     let broken = env.expect(6, &["environments"]);

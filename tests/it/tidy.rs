@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 31] = [
+const LAYERS: [&str; 33] = [
     "model",
     "redact",
     "text",
@@ -25,6 +25,7 @@ const LAYERS: [&str; 31] = [
     "storage",
     "evidence",
     "ledger",
+    "router",
     "context",
     "reading",
     "worktrees",
@@ -32,6 +33,7 @@ const LAYERS: [&str; 31] = [
     "submit",
     "tasks",
     "autopilot",
+    "requests",
     "failure",
     "reply",
     "mcp",

@@ -192,7 +192,7 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
         reply.no_fact_can_be_changed(&["/data/metadata/parent_task_id"]);
     }
     let reply = Reply::to(&mut client, "delegate_status", goes_on);
-    assert!(reply.text.contains(" (continues T-local-"), "{}", reply.text);
+    assert!(reply.text.contains(" (parent T-local-"), "{}", reply.text);
     assert_eq!(reply.content["data"]["recently_completed"][0]["parent_task_id"], task);
     reply.no_fact_can_be_changed(&["/data/recently_completed/0/parent_task_id"]);
     // The same request again is the same task.
@@ -208,7 +208,7 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
     let printed = json!({ "task_id": task, "include_output": true, "include_events": true });
     let all: Vec<&str> = all.iter().copied().filter(|part| !part.starts_with("next: ")).collect();
     let reply =
-        Reply::to(&mut client, "delegate_results", printed).has(&all).has(&["next: inspect_output {"]);
+        Reply::to(&mut client, "delegate_results", printed).has(&all).has(&["next: delegate_resume {"]);
     let reply = reply.has(&[
         "stdout:\n```\n",
         "stderr:\n```\nsomething on the side\n```\nevents:\n```\nthread.started: 01a1de11",

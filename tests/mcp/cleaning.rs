@@ -67,6 +67,8 @@ fn a_client_is_told_totals_and_cannot_make_the_age_shorter() {
         (&data["old_tasks"]["found"], &data["storage"]["captures"]["expired"]),
         (&json!(1), &json!(1))
     );
+    let told = data["summary"].as_str().unwrap();
+    assert!(told.ends_with("; old means over 0.000001 hours here"), "{told}");
     let data = cleaned(&mut client, brief);
     assert_eq!(data["old_tasks"]["deleted"], 1, "{data:#}");
     let captures = &data["storage"]["captures"];

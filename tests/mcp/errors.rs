@@ -72,6 +72,30 @@ fn details_name_the_reason_and_the_values() {
 }
 
 #[test]
+fn an_error_names_the_call_that_helps() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let task = client.replay("quick --instant");
+    env.await_final(&task);
+    let list =
+        json!({ "tool": "delegate_status", "arguments": {}, "why": "lists the tasks of this project" });
+    let shows =
+        json!({ "tool": "delegate_results", "arguments": { "task_id": task }, "why": "lists what it has" });
+    for (tool, arguments, next) in [
+        ("delegate_results", json!({ "task_id": "T-local-none" }), json!([list])),
+        ("delegate_resume", json!({ "task_id": "none", "task": "x" }), json!([list])),
+        ("delegate_wait", json!({}), json!([list])),
+        ("delegate_cancel", json!({}), json!([list])),
+        ("inspect_output", json!({ "task_id": task, "artifact": "x.log" }), json!([shows])),
+        ("delegate_run", json!({ "work": "x" }), json!(null)),
+    ] {
+        let reply = client.result("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(reply["isError"], true, "{reply}");
+        assert_eq!(reply["structuredContent"]["next"], next, "{tool}: {reply}");
+    }
+}
+
+#[test]
 fn a_hint_leads_to_what_would_be_taken() {
     let env = TestEnv::new();
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
@@ -201,7 +225,8 @@ fn a_tool_that_is_not_there_is_no_reason_to_propose_what_ends_tasks() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Session);
     let mut told = |name: &str| client.error("tools/call", json!({ "name": name, "arguments": {} })).1;
-    for later in ["delegate_autopilot", "codex"] {
+    {
+        let later = "codex";
         let said = told(later);
         assert!(said.contains("not available yet") && !said.contains("did you mean"), "{said}");
     }

@@ -430,14 +430,15 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
         serde_json::from_str::<Value>(&ran.stdout).unwrap()["task_id"].as_str().unwrap().to_owned()
     };
     let ended = |task: &str, place: &str| ended_by("command", task, place);
+    let line = "[ ! -e go ] || exec sleep 600";
     let (work, other) = (env.work(), env.root().join("other"));
     fs::create_dir(&other).unwrap();
     let (work, other) = (work.to_str().unwrap(), other.to_str().unwrap());
-    let mut runs: Vec<(String, i64)> =
-        (1..=5).map(|at| (ended(&format!("echo {at}"), work), at * 10_000)).collect();
+    let mut runs: Vec<(String, i64)> = (1..=5).map(|at| (ended(line, work), at * 10_000)).collect();
     // None is like the one that is asked about.
     runs.push((ended("exit 3", work), 90_000));
-    runs.push((ended("echo other", other), 90_000));
+    runs.push((ended("echo other", work), 90_000));
+    runs.push((ended(line, other), 90_000));
     runs.push((ended_by("replay", "fix-test --instant", work), 90_000));
     let registry = rusqlite::Connection::open(env.registry()).unwrap();
     for (task, seconds) in &runs {
@@ -445,13 +446,14 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
         assert_eq!(registry.execute(change, rusqlite::params![task, seconds]).unwrap(), 1);
     }
     // Its end takes down what the registry knows, for the one that follows; it is over sooner than that.
-    ended("true", work);
+    ended(line, work);
     wait_for("what was known to be taken down", PATIENCE, || {
         let entries = fs::read_dir(env.home().join("history")).ok()?.flatten();
         let texts = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
         texts.filter(|text| text.contains("50000000\n")).last().map(drop)
     });
-    let run = env.submit("sleep 600");
+    fs::write(env.work().join("go"), "").unwrap();
+    let run = env.submit(line);
     let task = run.task_id;
     let mut client = Client::new(&env, Era::Session);
     told_while_it_runs(&env, &run.run_id, &mut client, &task);

@@ -9,6 +9,7 @@ mod captures;
 mod cleaning;
 mod client;
 mod client_stops_reading;
+mod codex;
 mod commands;
 mod completion;
 mod database;

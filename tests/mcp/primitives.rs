@@ -463,6 +463,18 @@ fn a_cloud_task_is_submitted_watched_and_read() {
         let status = cloud.client.call(tool, json!({ "task_id": task })).unwrap();
         assert_eq!((&status["tool"], &status["data"]["tasks"][0]["task_id"]), (&json!(tool), &json!(task)));
     }
+    for (tool, listed) in [("_codex_cloud_status", 1), ("_codex_local_status", 0), ("delegate_status", 1)] {
+        let status = cloud.client.call(tool, json!({})).unwrap();
+        assert_eq!(
+            (&status["data"]["summary"]["running"], &status["meta"]["total"]),
+            (&json!(listed), &json!(listed))
+        );
+    }
+    let refused =
+        cloud.client.call("_codex_cloud_submit", json!({ "task": "x", "env_id": "e", "model": "m" }));
+    assert!(refused.unwrap_err().contains("the service chooses it"));
+    let nowhere = cloud.client.call("_codex_cloud_submit", json!({ "task": "x" })).unwrap_err();
+    assert!(nowhere.contains("`_codex_cloud_list_environments`"), "{nowhere}");
     fs::write(cloud.dir.join("diff"), "diff --git a/x b/x\n+more\n").unwrap();
     fs::write(cloud.dir.join("state"), "READY").unwrap();
     let ask = json!({ "task_id": task, "timeout_sec": 60 });

@@ -19,12 +19,14 @@ fn the_option_goes_before_the_variable_and_that_before_the_configuration() {
         [
             "delegate_run",
             "delegate_resume",
+            "delegate_autopilot",
             "delegate_status",
             "delegate_wait",
             "delegate_results",
             "delegate_cancel",
             "inspect_output",
-            "delegate_apply"
+            "delegate_apply",
+            "codex"
         ]
     );
     let all = names(&mut Client::of(&env, &["--tools", "all"], &[]));
@@ -36,8 +38,9 @@ fn the_option_goes_before_the_variable_and_that_before_the_configuration() {
         assert_eq!(names(&mut Client::of(&env, &[], &[])), all);
         assert_eq!(names(&mut Client::of(&env, &[], &[("DELEGATOR_TOOLS", "default")])), default);
     }
+    assert_eq!(names(&mut Client::of(&env, &["--tools", "codex"], &[])), ["codex"]);
     let ran = env.expect(2, &["serve", "--tools", "codx"]);
-    assert!(ran.stderr.contains("`default` or `all`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`default`, `all` or `codex`"), "{}", ran.stderr);
 }
 
 #[test]

@@ -193,6 +193,49 @@ fn an_answer_to_a_schema_of_the_callers_is_parsed() {
     assert_eq!(results["next"][0]["tool"], "inspect_output", "{results:#}");
 }
 
+/// A Codex that fails with this reason, on a thread of its own or before it has one.
+fn failing(reason: &str, has_thread: bool) -> TestEnv {
+    let env = world_of("codex-cli 0.166.0", &json!({}));
+    let thread = json!({ "type": "thread.started", "thread_id": "01a1de11-e775-7fc2-8102-000000000001" });
+    let failed = json!({ "type": "turn.failed", "error": { "message": reason } });
+    let events = if has_thread { format!("{thread}\n{failed}\n") } else { format!("{failed}\n") };
+    std::fs::write(env.side().join("answer"), events).unwrap();
+    env
+}
+
+#[test]
+fn a_failed_run_suggests_what_may_help() {
+    for (reason, has_thread, why) in [
+        ("stream disconnected before completion", true, Some("tries again")),
+        ("rate limit exceeded", false, Some("tries again")),
+        ("401 Unauthorized", true, Some("tries again, after what the hint says")),
+        ("something unheard of", false, None),
+    ] {
+        let env = failing(reason, has_thread);
+        let mut client = Client::new(&env, Era::Session);
+        let run = json!({ "task": "do it", "wait_ms": 20_000, "skip_git_repo_check": true });
+        let report = client.call("delegate_run", run).unwrap();
+        let next = report["next"].as_array().unwrap();
+        let again = json!({
+            "task": "do it", "cwd": env.work(), "sandbox": "read-only", "skip_git_repo_check": true,
+        });
+        let first = match has_thread {
+            true => {
+                json!({ "tool": "delegate_resume", "arguments": { "task_id": report["task_id"] }, "why": why })
+            }
+            false => json!({ "tool": "delegate_run", "arguments": again, "why": why }),
+        };
+        assert_eq!(next.first(), why.map(|_| &first), "{reason}: {report:#}");
+        // All of its output is there.
+        assert_eq!(report["output"]["truncated"], false);
+        assert!(next.iter().all(|call| call["tool"] != "inspect_output"), "{reason}: {report:#}");
+        if why.is_some() && !has_thread {
+            let again = client.call("delegate_run", next[0]["arguments"].clone()).unwrap();
+            assert_eq!(again["status"], "working", "{again:#}");
+        }
+    }
+}
+
 /// A refusal is only on standard error.
 #[test]
 fn a_run_that_its_sandbox_refused_suggests_the_one_that_allows_it() {

@@ -37,6 +37,57 @@ fn a_client_that_lost_its_context_finds_its_work_again() {
 }
 
 #[test]
+fn a_task_is_not_unread_to_whoever_cancelled_it() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1\n");
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let tasks = [(); 3].map(|()| client.replay("fix-test --speed 0.01"));
+    let ended_elsewhere = client.replay("quick --instant");
+    let [runs, waits, also_waits] = &tasks;
+    for (task, tool) in
+        [(waits, "delegate_cancel"), (also_waits, "_codex_local_cancel"), (runs, "delegate_cancel")]
+    {
+        let cancelled = client.call(tool, json!({ "task_id": task })).unwrap();
+        assert_eq!(cancelled["data"]["state"], "cancelled", "{cancelled}");
+    }
+    env.await_final(&ended_elsewhere);
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert_eq!(status["meta"]["notice"], format!("1 finished run unread: {ended_elsewhere}"), "{status}");
+    // A cancellation that came too late tells nothing of the result.
+    client.call("delegate_cancel", json!({ "task_id": ended_elsewhere })).unwrap();
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert!(status["meta"]["notice"].is_string(), "{status}");
+    // An acknowledgement is too short for names.
+    let run = json!({ "task": "quick --instant", "options": { "agent": "replay" } });
+    let started = client.call("delegate_run", run).unwrap();
+    assert_eq!(started["notice"], "1 unread: delegate_status", "{started}");
+}
+
+#[test]
+fn a_cleanup_names_the_unread_results_that_it_removes() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let task = client.replay("quick --instant");
+    env.await_final(&task);
+    let mut clean = |dry_run: bool| {
+        let ask = json!({ "old_threshold_hours": 0.000_000_1, "dry_run": dry_run });
+        client.call("_codex_cleanup_registry", ask).unwrap()
+    };
+    for dry_run in [true, false] {
+        let reply = clean(dry_run);
+        let (data, told) = (&reply["data"], format!("1 old run (1 unread: {task})"));
+        assert_eq!(
+            (&data["old_tasks"]["unread"], &data["old_tasks"]["unread_task_ids"]),
+            (&json!(1), &json!([task]))
+        );
+        assert!(data["summary"].as_str().unwrap().contains(&told), "{reply:#}");
+        assert_eq!(reply["next"].as_array().map(Vec::len), Some(1));
+    }
+    let reply = clean(true);
+    assert_eq!((reply["data"]["old_tasks"].get("unread"), &reply["next"]), (None, &json!([])), "{reply:#}");
+}
+
+#[test]
 fn other_projects_are_not_announced() {
     let env = TestEnv::new();
     let other = env.root().join("other");
@@ -45,6 +96,13 @@ fn other_projects_are_not_announced() {
     let task = client.replay("quick --instant");
     env.await_final(&task);
     let mut client = Client::new(&env, Era::Session);
+    let options = json!({ "agent": "replay", "alias": "away" });
+    let ask = json!({ "task": "quick --instant", "cwd": other, "options": options });
+    let away = client.call("delegate_run", ask).unwrap();
+    let told = format!("this task belongs to the project `{}`", other.display());
+    assert!(away["warnings"][0].as_str().is_some_and(|warning| warning.starts_with(&told)), "{away:#}");
+    client.call("delegate_wait", json!({ "task_id": away["task_id"] })).unwrap();
+    client.call("delegate_wait", json!({ "task_id": "away" })).unwrap_err();
     let status = client.call("delegate_status", json!({})).unwrap();
     assert_eq!((status["meta"].get("notice"), &status["meta"]["total"]), (None, &json!(0)), "{status}");
     // Its id is a handle that works from anywhere.

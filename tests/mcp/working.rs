@@ -99,6 +99,7 @@ fn a_run_has_begun_when_its_agent_has_and_not_when_it_was_asked_for() {
         (&waited.content["meta"]["started_ts"], &waited.content["meta"]["duration_ms"]),
         (&Value::Null, &json!(0))
     );
+    assert_eq!(waited.content["data"]["progress"]["phase"], "queued");
     Reply::to(&mut client, "delegate_cancel", json!({ "task_id": task }));
 }
 

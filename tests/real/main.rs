@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the clock themselves")]
 
 mod answers;
+mod autopilot;
 mod cancel;
 mod cloud;
 mod env;

@@ -12,7 +12,7 @@ use crate::host::Lock;
 use crate::host::{Env, env};
 use crate::model::{
     AgentName, Event, FailureCode, Fault, KillLevel, Outcome, POLL_FREQUENCY_MS, PlanStep, Request, RunId,
-    RunResult, State, TaskId, Timestamp, WorkKind,
+    RunResult, Slots, State, TaskId, Timestamp, WorkKind,
 };
 use crate::progress::Reducer;
 use crate::runs::{RunDir, StartRecord};
@@ -55,13 +55,15 @@ impl Fixture {
             dir.write_request(request).unwrap();
         }
         let lock = self.lock(&request.run_id).unwrap();
-        self.registry.submit(Submission { request, lock, limit, same_within: None }).unwrap()
+        let slots = Slots { local: limit, cloud: 1 };
+        self.registry.submit(Submission { request, lock, slots, same_within: None }).unwrap()
     }
 
     fn claim(&mut self, limit: u32) -> Option<TaskId> {
         let home = self.home.clone();
         let take = |row: &Row| Lock::take(&RunDir::at(home.run(&row.run_id)).lock()).unwrap();
-        self.registry.claim(limit, NOW, take).unwrap().map(|claimed| claimed.row.id)
+        let slots = Slots { local: limit, cloud: 1 };
+        self.registry.claim(slots, NOW, take).unwrap().map(|claimed| claimed.row.id)
     }
 
     fn finish(&mut self, request: &Request, attempt: u32, outcome: Outcome) -> bool {
@@ -86,6 +88,23 @@ fn a_task_is_claimed_where_there_is_room_and_waits_where_there_is_none() {
     assert_eq!(fixture.claim(1), None, "the slot is taken");
     assert!(fixture.finish(&first, 1, Outcome::Completed));
     assert_eq!(fixture.claim(1), Some(second.task_id));
+}
+
+#[test]
+fn the_cloud_has_slots_and_a_line_of_its_own() {
+    let mut fixture = fixture();
+    let cloud = |number| Request { work: WorkKind::Hosted, ..numbered(number, None) };
+    let (far, later_far) = (cloud(1), cloud(2));
+    let (near, later_near) = (numbered(3, None), numbered(4, None));
+    assert!(matches!(fixture.submit(&far, 1), Submitted::Claimed { .. }));
+    assert!(matches!(fixture.submit(&later_far, 1), Submitted::Queued), "the cloud is full");
+    assert!(matches!(fixture.submit(&near, 1), Submitted::Claimed { .. }), "nobody waits for this machine");
+    assert!(matches!(fixture.submit(&later_near, 1), Submitted::Queued));
+    assert_eq!(fixture.claim(1), None);
+    assert!(fixture.finish(&near, 1, Outcome::Completed));
+    assert_eq!(fixture.claim(1), Some(later_near.task_id.clone()), "the first in its line");
+    assert!(fixture.finish(&far, 1, Outcome::Completed));
+    assert_eq!(fixture.claim(0), Some(later_far.task_id), "no slot on this machine is needed");
 }
 
 #[test]
@@ -176,8 +195,12 @@ fn how_long_runs_took_is_known_by_project_and_agent() {
         assert!(fixture.registry.finish(&result, 1).unwrap());
     }
     let project = request().project().to_string_lossy().into_owned();
-    let run_durations =
-        |project: &str, agent, most| fixture.registry.run_durations(project, agent, most).unwrap().len();
+    let run_durations = |project: &str, agent, most| {
+        fixture.registry.run_durations(project, agent, None, most).unwrap().len()
+    };
+    let of_line =
+        |line| fixture.registry.run_durations(&project, AgentName::Codex, Some(line), 9).unwrap().len();
+    assert_eq!((of_line(&request().task), of_line("another line")), (3, 0));
     assert_eq!(
         (run_durations(&project, AgentName::Codex, 9), run_durations(&project, AgentName::Codex, 2)),
         (3, 2)

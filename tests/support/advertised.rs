@@ -67,6 +67,7 @@ fn fits_shipped(tool: &str, content: &Value, is_error: bool) {
     let id = match content["schema_id"].as_str() {
         Some(_) if is_error => "delegator/error/v1",
         Some(id) => id,
+        None if tool == "codex" => "delegator/codex/v1",
         None => "delegator/delegate_run/v1",
     };
     let schema = shipped().get(id).unwrap_or_else(|| panic!("{tool}: no schema `{id}` is shipped"));

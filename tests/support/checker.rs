@@ -266,6 +266,15 @@ fn is_zombie(pid: i32) -> bool {
 /// All directories and files are private.
 fn private(path: &Path, figures: &mut Figures) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
+    if found.is_symlink() {
+        // The run of a plan's job. Links have no mode of their own.
+        let target = fs::read_link(path)?;
+        let is_run = target.strip_prefix("../..").is_ok_and(|run| run.components().count() == 1);
+        if !is_run || path.parent().is_none_or(|dir| !dir.ends_with("subruns")) {
+            figures.wrong.push(format!("{}: a link to {}", path.display(), target.display()));
+        }
+        return Ok(());
+    }
     let (mode, wanted) = (found.permissions().mode() & 0o777, if found.is_dir() { 0o700 } else { 0o600 });
     if mode != wanted {
         figures.wrong.push(format!("{}: mode {mode:o} instead of {wanted:o}", path.display()));

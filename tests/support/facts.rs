@@ -88,6 +88,7 @@ const REPORT: Places = &[
     ("subagent_thread_id", LineOrNone, "/subagent_thread_id"),
     ("parent_task_id", Line, "/parent_task_id"),
     ("summary", Summary, "/summary"),
+    ("page", Line, "/cloud/page"),
     ("eta", Left, "/eta"),
     ("error", Trouble, "/error"),
     ("hint", Hint, "/error_context/hint"),
@@ -133,6 +134,7 @@ const RESULT: Places = &[
     ("subagent_thread_id", LineOrNone, "/metadata/thread_info/thread_id"),
     ("parent_task_id", Line, "/metadata/parent_task_id"),
     ("summary", Summary, "/summary"),
+    ("page", Line, "/metadata/cloud/page"),
     ("progress", SoFar, "/progress"),
     ("eta", Left, "/progress/eta"),
     ("error", Trouble, "/metadata/error_context/error_message"),
@@ -256,7 +258,7 @@ const GUIDE: Places = &[
     ("next", Next, "/next"),
 ];
 
-const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];
+const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint"), ("next", Next, "/next")];
 
 /// How the text of a reply of `tool` and its structured content differ, if they do.
 pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
@@ -266,6 +268,9 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     }
     let (named, rest) = text.split_once('\n').ok_or("the text has one line")?;
     same(named == tool, || format!("the reply of `{tool}` is headed `{named}`"))?;
+    if tool == "codex" && content.get("schema_id").is_none() {
+        return plain_words_agree(rest, content);
+    }
     if content["data"].get("mode").is_some() {
         let (data, notice) = (&content["data"], &content["meta"]["notice"]);
         return match data.get("terminal_id") {
@@ -276,12 +281,15 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     let (places, facts) = stated(content);
     let known: Vec<&str> = places.iter().map(|(label, ..)| *label).collect();
     let noticed = facts["notice"].as_str().is_some_and(|notice| !unsaid(notice));
-    let behind = [("next", 1), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
+    let proposed = facts["next"].as_array().map_or(0, |calls| calls.len().max(1));
+    let behind =
+        [("next", proposed), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
     let said = Said::read(rest, &known, &behind)?;
     in_order(&said, &known)?;
     // The last line is never shortened.
     let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
-    same(ends || !known.contains(&"next"), || "its last line does not say what is next".into())?;
+    let is_refusal = content["status"] == "error";
+    same(ends || is_refusal && facts["next"].is_null(), || "its last line does not say what is next".into())?;
     let facts = Facts { all: &facts, said: &said };
     for (label, kind, place) in places {
         let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
@@ -296,13 +304,41 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     lines::output(&said, facts.all)
 }
 
+/// The text of `codex` has its message, its error, its task, its token and what is next.
+fn plain_words_agree(text: &str, content: &Value) -> Result<(), String> {
+    let is_whole = content.get("full_output_file").is_none();
+    let message =
+        content["userMessage"].as_str().filter(|_| is_whole).unwrap_or_default().replace('\n', "\n  ");
+    let facts = [
+        ("message", json!(message)),
+        ("error", content["error"]["message"].clone()),
+        ("hint", content["error"]["hint"].clone()),
+        ("task_id", content["task"]["id"].clone()),
+        ("status", content["task"]["status"].clone()),
+        ("confirm", content["confirmation"]["confirm"].clone()),
+        ("notice", content["notice"].clone()),
+    ];
+    for (label, fact) in facts {
+        if let Some(fact) = fact.as_str().filter(|fact| !fact.is_empty()) {
+            same(text.contains(&format!("{label}: {fact}")), || {
+                format!("`{label}: {fact}` is not in the text")
+            })?;
+        }
+    }
+    let suggests = content["next"].as_array().is_some_and(|next| !next.is_empty());
+    let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
+    same(suggests == ends, || "the last line does not say what is next".into())
+}
+
 /// What the structured content is about: the path of its facts, and the facts as one object.
 fn stated(content: &Value) -> (Places, Value) {
     if content.get("schema_id").is_none() {
         return (REPORT, content.clone());
     }
     if content["status"] == "error" {
-        return (REFUSED, content["error"].clone());
+        let mut error = content["error"].clone();
+        error["next"] = content["next"].clone();
+        return (REFUSED, error);
     }
     let (data, meta) = (&content["data"], &content["meta"]);
     let (places, mut facts) = match content["tool_category"].as_str().unwrap_or_default() {
@@ -377,7 +413,7 @@ fn stated(content: &Value) -> (Places, Value) {
 }
 
 /// Labels that may occur on several lines.
-const REPEATED: [&str; 2] = ["warning", "full_output_file"];
+const REPEATED: [&str; 3] = ["warning", "full_output_file", "next"];
 
 /// No label is repeated unless allowed, and all are in the same order in every reply.
 fn in_order(said: &Said, known: &[&str]) -> Result<(), String> {
@@ -506,7 +542,8 @@ impl Facts<'_> {
                 same(fact.is_none(), || "it is not in the text".into())
             }
             (Hint, Some(entry)) => says(entry.value, &fact.map(plain).unwrap_or_default()),
-            (Next, Some(entry)) => self.next(entry.value, fact),
+            (Next, None) => same(fact.is_none(), || "they are not in the text".into()),
+            (Next, Some(_)) => self.next(entries, fact),
             (Counts, Some(entry)) => {
                 let counted = lines::counted(fact.ok_or("there are none")?);
                 same(entry.value == counted || self.cut(), || format!("the facts are {counted}"))
@@ -570,11 +607,13 @@ impl Facts<'_> {
     }
 
     /// The calls that the structured content proposes.
-    fn next(&self, value: &str, calls: Option<&Value>) -> Result<(), String> {
+    fn next(&self, said: &[&Entry], calls: Option<&Value>) -> Result<(), String> {
         let calls = calls.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let stated: Vec<String> = calls.iter().map(lines::call).collect();
-        same((1..=3).contains(&calls.len()), || format!("{} calls are proposed", calls.len()))?;
-        same(value == stated.join("; ") || self.cut(), || format!("proposed is {stated:?}"))?;
+        same(calls.len() <= 3, || format!("{} calls are proposed", calls.len()))?;
+        let said: Vec<&str> =
+            said.iter().map(|entry| entry.value).filter(|value| *value != "(none)").collect();
+        same(said == stated || self.cut(), || format!("proposed is {stated:?}"))?;
         if let Some(now) = self.all.pointer("/progress/next_actions").filter(|_| !self.cut()) {
             same(texts(Some(now)) == stated, || format!("the next actions are {now}"))?;
         }

@@ -266,7 +266,7 @@ pub fn kept(said: &str, facts: &Value) -> Result<(), String> {
 pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let text = |member: &str| task[member].as_str().unwrap_or_default();
     let (id, state, title, summary) = (text("task_id"), text("state"), text("title"), text("summary"));
-    let parent = task["parent_task_id"].as_str().map(|parent| format!(" (continues {parent})"));
+    let parent = task["parent_task_id"].as_str().map(|parent| format!(" (parent {parent})"));
     let id = format!("{id}{}", parent.unwrap_or_default());
     let took = duration_ms(task).map(duration);
     let by = if task["report_by"] == "agent" { " (reported by the agent)" } else { "" };
@@ -274,6 +274,7 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
         |line: String| if cut { says(said, &line) } else { same(said == line, || format!("it is `{line}`")) };
     let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
     let facts = ["progress", "files", "tests", "unresolved_error"].map(fact).concat();
+    let page = task["page"].as_str().map(|page| format!("; {page}")).unwrap_or_default();
     if let Some(position) = task.get("position") {
         let starts = task["estimated_start_ms"].as_u64();
         let starts = starts.map(|ms| format!(", starts in about {}", duration(ms))).unwrap_or_default();
@@ -284,12 +285,12 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
         let activity = progress["current_activity"].as_str().unwrap_or("starting");
         let steps = so_far(progress);
         let front = format!("{id} {state} for {elapsed:.0} s: {title} (");
-        let doing = said.strip_prefix(&front).and_then(|rest| rest.strip_suffix(&format!("{steps})")));
+        let doing = said.strip_prefix(&front).and_then(|rest| rest.strip_suffix(&format!("{steps}){page}")));
         return says(doing.ok_or_else(|| format!("it is `{front}{activity}{steps})`"))?, activity);
     }
     if let Some(unread) = task["unread"].as_bool() {
         let (took, unread) = (took.unwrap_or_default(), if unread { ", unread" } else { "" });
-        return is(format!("{id} {state} after {took}{unread}: {title} -> {summary}{by}{facts}"));
+        return is(format!("{id} {state} after {took}{unread}: {title} -> {summary}{page}{by}{facts}"));
     }
     let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
     // The text gives no time for a run that did not start.

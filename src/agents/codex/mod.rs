@@ -34,6 +34,10 @@ pub(crate) use unreported::{Unreported, UnreportedFinder};
 
 pub(crate) struct Codex;
 
+/// The variables that Codex needs.
+pub(super) const ENVIRONMENT: &[&str] =
+    &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"];
+
 pub(super) const ABILITIES: Abilities = Abilities {
     work: WorkKind::Child,
     task: TaskText::Prompt,
@@ -41,7 +45,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     resumes: true,
     needs_git: true,
     has_own_sandbox: true,
-    environment: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"],
+    environment: ENVIRONMENT,
     edits: Edits::Reported,
     keeps_rollouts: true,
     reads_skills: true,

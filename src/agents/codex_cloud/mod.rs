@@ -7,7 +7,7 @@ mod refusals;
 
 use serde::Deserialize;
 
-use crate::agents::codex_cloud::refusals::{Certainty, refusal};
+use crate::agents::codex_cloud::refusals::{Certainty, interruption, refusal};
 use crate::agents::{
     Abilities, Edits, HostedAgent, HostedAnswer, HostedCall, Listed, Program, RemoteState, Submitted,
     TaskText,
@@ -54,7 +54,7 @@ impl HostedAgent for CodexCloud {
         if let Some(url) = url {
             return Submitted::Job(job(url));
         }
-        match refusal("submit", answer) {
+        match refusal(answer) {
             (fault, Certainty::Refused) => Submitted::Refused(fault),
             (fault, Certainty::Unknown) => Submitted::Unknown(fault),
         }
@@ -68,7 +68,8 @@ impl HostedAgent for CodexCloud {
     }
 
     fn find(&self, request: &Request, answer: &HostedAnswer) -> Result<Listed, Fault> {
-        let listed: TaskList = serde_json::from_str(&answer.stdout).map_err(|_| refusal("list", answer).0)?;
+        let listed: TaskList =
+            serde_json::from_str(&answer.stdout).map_err(|_| interruption("list the cloud tasks", answer))?;
         let mark = title_mark(request);
         let found = listed.tasks.iter().find(|task| task.title.contains(&mark));
         let job = found.map(|task| RemoteJob { id: task.id.clone(), url: task.url.clone() });
@@ -98,9 +99,9 @@ impl HostedAgent for CodexCloud {
             "[READY" | "[APPLIED" => ended(Ok(())),
             "[ERROR" => {
                 ended(Err(Fault::new(FailureCode::ToolError, "the cloud task failed or was stopped there")
-                    .hint("its page tells why; start the task again")))
+                    .hint("its page tells why")))
             }
-            _ => Err(refusal("poll", answer).0),
+            _ => Err(interruption("poll the cloud task", answer)),
         }
     }
 
@@ -115,7 +116,7 @@ impl HostedAgent for CodexCloud {
         match answer.exit.succeeded() {
             true => Ok(Some(answer.stdout.clone()).filter(|diff| !diff.trim().is_empty())),
             false if answer.stderr.contains("No diff available") => Ok(None),
-            false => Err(refusal("fetch the changes of", answer).0),
+            false => Err(interruption("fetch the changes of the cloud task", answer)),
         }
     }
 }

@@ -18,96 +18,114 @@ struct Cause {
     /// Any of these is part of what was said, in lower case.
     said: &'static [&'static str],
     code: FailureCode,
+    /// Distinguishes causes with the same code.
+    reason: Option<&'static str>,
+    /// What to do after a submission that failed so.
     hint: &'static str,
-    /// Whether it recurs until somebody changes something.
-    lasts: bool,
+    /// What to do while a task that the service has is followed; `None` if that is nothing.
+    cure: Option<&'static str>,
+    /// Whether the same submission may succeed later.
+    passes: bool,
     certainty: Certainty,
 }
 
-const SIGN_IN: &str =
-    "run `codex login` and sign in with ChatGPT (Codex Cloud takes no API key), then start the task again";
+const OTHER: Cause = Cause {
+    said: &[],
+    code: FailureCode::ToolError,
+    reason: None,
+    hint: "chatgpt.com/codex may tell more",
+    cure: None,
+    passes: false,
+    certainty: Certainty::Unknown,
+};
+const REFUSED: Cause = Cause { certainty: Certainty::Refused, ..OTHER };
+const SILENT: Cause = Cause {
+    reason: Some("no_answer"),
+    hint: "check the network; `options.timeout.command_s` or `--command-limit` sets how long a call may take",
+    ..OTHER
+};
+const UPDATE: &str = "this Codex does not know the call: update it (`npm install -g @openai/codex`)";
+const ACCOUNT: &str = "check on chatgpt.com/codex that this account may use the environment";
+
 const TABLE: &[Cause] = &[
     Cause {
         said: &["not signed in", "401", "unauthorized", "token_expired", "sign in again"],
         code: FailureCode::Auth,
-        hint: SIGN_IN,
-        lasts: true,
-        certainty: Certainty::Refused,
+        hint: "run `codex login` and sign in with ChatGPT (Codex Cloud takes no API key), then start the task again",
+        cure: Some("run `codex login` and sign in with ChatGPT (Codex Cloud takes no API key)"),
+        ..REFUSED
     },
     Cause {
         said: &["environment '"],
-        code: FailureCode::ToolError,
+        reason: Some("unknown_environment"),
         hint: "`delegator environments` lists those that are known, chatgpt.com/codex/settings/environments all of them",
-        lasts: true,
-        certainty: Certainty::Refused,
+        ..REFUSED
     },
     Cause {
         said: &["429", "rate limit", "usage limit", "too many requests"],
         code: FailureCode::RateLimited,
-        hint: "try again later, or with fewer tasks in the cloud",
-        lasts: false,
-        certainty: Certainty::Refused,
+        hint: "start the task again later, or with fewer tasks in the cloud",
+        passes: true,
+        ..REFUSED
     },
-    Cause {
-        said: &["--attempts"],
-        code: FailureCode::ToolError,
-        hint: "`attempts` is 1, 2, 3 or 4",
-        lasts: true,
-        certainty: Certainty::Refused,
-    },
+    Cause { said: &["--attempts"], hint: "`attempts` is 1, 2, 3 or 4", ..REFUSED },
     Cause {
         said: &["unrecognized subcommand", "unexpected argument", "invalid value"],
-        code: FailureCode::ToolError,
-        hint: "this Codex does not know the call: update it (`npm install -g @openai/codex`)",
-        lasts: true,
-        certainty: Certainty::Refused,
+        hint: UPDATE,
+        cure: Some(UPDATE),
+        ..REFUSED
     },
-    Cause {
-        said: &["403", "forbidden", "404"],
-        code: FailureCode::ToolError,
-        hint: "check on chatgpt.com/codex that this account may use the environment",
-        lasts: true,
-        certainty: Certainty::Refused,
-    },
+    Cause { said: &["403", "forbidden", "404"], hint: ACCOUNT, cure: Some(ACCOUNT), ..REFUSED },
     Cause {
         said: &["500", "502", "503", "504", "internal server error", "bad gateway", "unavailable"],
-        code: FailureCode::ToolError,
+        reason: Some("service_trouble"),
         hint: "the service has trouble (status.openai.com): start the task again later",
-        lasts: false,
-        certainty: Certainty::Unknown,
+        passes: true,
+        ..OTHER
     },
     Cause {
         said: &["dns error", "connection refused", "failed to lookup", "network is unreachable"],
-        code: FailureCode::ToolError,
+        reason: Some("no_network"),
         hint: "check the network, then start the task again",
-        lasts: false,
-        certainty: Certainty::Refused,
+        cure: Some("check the network"),
+        passes: true,
+        ..REFUSED
     },
 ];
 
-/// The fault of a call to `what`, and whether a submission can have arrived all the same.
-pub(super) fn refusal(what: &str, answer: &HostedAnswer) -> (Fault, Certainty) {
+/// The fault of a submission, and whether it can have arrived all the same.
+pub(super) fn refusal(answer: &HostedAnswer) -> (Fault, Certainty) {
+    let (message, cause) = explained("submit the cloud task", answer);
+    let fault = Fault {
+        reason: cause.reason.map(str::to_owned),
+        passes: cause.passes,
+        ..Fault::new(cause.code, message)
+    };
+    (fault.hint(cause.hint), cause.certainty)
+}
+
+/// The fault of a call to `what` about a task that the service may have. Starting it again would double the work.
+pub(super) fn interruption(what: &str, answer: &HostedAnswer) -> Fault {
+    let (message, cause) = explained(what, answer);
+    Fault {
+        reason: cause.reason.map(str::to_owned),
+        hint: cause.cure.map(str::to_owned),
+        lasts: true,
+        ..Fault::new(cause.code, message)
+    }
+}
+
+/// What went wrong in words, and the cause.
+fn explained(what: &str, answer: &HostedAnswer) -> (String, &'static Cause) {
     if let Exit::Signal(_) = answer.exit {
-        let fault = Fault::new(
-            FailureCode::ToolError,
-            format!("Codex could not {what} the cloud task: it did not answer in time"),
-        );
-        return (fault.hint("check the network; `options.timeout.command_s` or `--command-limit` sets how long it may take"), Certainty::Unknown);
+        return (format!("Codex could not {what}: it did not answer in time"), &SILENT);
     }
     let said = [&answer.stderr, &answer.stdout].into_iter().find_map(|text| telling_line(text));
     let said = said.unwrap_or_else(|| "it said nothing".to_owned());
-    let message = format!("Codex could not {what} the cloud task: {}", plain::line(&said, LONGEST_MESSAGE));
+    let message = format!("Codex could not {what}: {}", plain::line(&said, LONGEST_MESSAGE));
     let all = format!("{}\n{}", answer.stderr, answer.stdout).to_lowercase();
-    match TABLE.iter().find(|cause| cause.said.iter().any(|part| has(&all, part))) {
-        Some(cause) => (
-            Fault { lasts: cause.lasts, ..Fault::new(cause.code, message).hint(cause.hint) },
-            cause.certainty,
-        ),
-        None => (
-            Fault::new(FailureCode::ToolError, message).hint("its page or chatgpt.com/codex may tell more"),
-            Certainty::Unknown,
-        ),
-    }
+    let cause = TABLE.iter().find(|cause| cause.said.iter().any(|part| has(&all, part)));
+    (message, cause.unwrap_or(&OTHER))
 }
 
 /// The line that says why: the first that begins with `error`, or else the last.
@@ -133,7 +151,7 @@ mod tests {
     #[track_caller]
     fn check(stderr: &str, code: FailureCode, certainty: Certainty, hint: &str) {
         let answer = HostedAnswer { exit: Exit::Code(1), stdout: String::new(), stderr: stderr.into() };
-        let (fault, found) = refusal("submit", &answer);
+        let (fault, found) = refusal(&answer);
         assert_eq!((fault.code, found), (code, certainty), "{stderr}");
         assert!(fault.hint.as_ref().is_some_and(|told| told.contains(hint)), "{stderr}: {:?}", fault.hint);
     }
@@ -178,9 +196,24 @@ mod tests {
     #[test]
     fn a_call_that_was_ended_may_have_arrived() {
         let answer = HostedAnswer { exit: Exit::Signal(9), stdout: String::new(), stderr: String::new() };
-        let (fault, certainty) = refusal("submit", &answer);
+        let (fault, certainty) = refusal(&answer);
         assert_eq!(certainty, Certainty::Unknown);
         assert!(fault.message.ends_with("it did not answer in time"), "{}", fault.message);
+    }
+
+    #[test]
+    fn only_a_submission_is_ever_started_again() {
+        for cause in TABLE.iter().chain([&OTHER, &SILENT]) {
+            let stderr = cause.said.first().copied().unwrap_or_default().to_owned();
+            let answer = HostedAnswer { exit: Exit::Code(1), stdout: String::new(), stderr };
+            let (submission, _) = refusal(&answer);
+            let hint = submission.hint.unwrap_or_default();
+            let again = hint.contains("start the task again");
+            assert_eq!(again && submission.code != FailureCode::Auth, submission.passes, "{hint}");
+            let followed = interruption("poll the cloud task", &answer);
+            assert!(followed.lasts && !followed.passes, "{followed:?}");
+            assert!(!followed.hint.unwrap_or_default().contains("again"));
+        }
     }
 
     #[test]

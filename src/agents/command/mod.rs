@@ -24,6 +24,8 @@ pub(crate) use jail::JailedCommand;
 const SHELL: &str = "/bin/sh";
 const GRACE: Duration = Duration::from_secs(5);
 const LONGEST_LINE: usize = 200;
+/// What helps if a sandbox for reading refused something.
+const ASK_TO_WRITE: &str = "request the sandbox `workspace-write` to change files";
 /// Error messages caused by a sandbox.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Operation not permitted"];
 
@@ -149,13 +151,18 @@ impl CommandReader {
         let hint = if line.contains(".git/") {
             "`.git` stays read-only in every sandbox, so commit yourself when it is done"
         } else if sandbox == Sandbox::ReadOnly {
-            "request the sandbox `workspace-write` to change files"
+            ASK_TO_WRITE
         } else {
             "only the working directory is writable"
         };
         let line = cut(line.trim(), LONGEST_LINE);
         Some(format!("in the sandbox `{sandbox}`, an operation was refused: {line} ({hint})"))
     }
+}
+
+/// Whether a warning says that a wider sandbox would have allowed something.
+pub(crate) fn tells_of_refusal(warning: &str) -> bool {
+    warning.contains(ASK_TO_WRITE)
 }
 
 /// The exit status and the last line of output.

@@ -61,26 +61,34 @@ impl Files {
     }
 }
 
-fn record(path: String, kind: ChangeKind) -> FileRecord {
-    FileRecord {
-        path,
-        path_hex: None,
-        kind: match kind {
-            ChangeKind::Add => ChangeOf::Added,
-            ChangeKind::Update => ChangeOf::Modified,
-            ChangeKind::Delete => ChangeOf::Deleted,
-        },
-        old_path: None,
-        old_path_hex: None,
-        lines_added: None,
-        lines_removed: None,
-        size: None,
-        sha256: None,
-        old_mode: None,
-        new_mode: None,
-        old_commit: None,
-        new_commit: None,
+impl FileRecord {
+    /// Nothing else is known of it.
+    pub(crate) fn bare(path: String, kind: ChangeOf) -> Self {
+        Self {
+            path,
+            path_hex: None,
+            kind,
+            old_path: None,
+            old_path_hex: None,
+            lines_added: None,
+            lines_removed: None,
+            size: None,
+            sha256: None,
+            old_mode: None,
+            new_mode: None,
+            old_commit: None,
+            new_commit: None,
+        }
     }
+}
+
+fn record(path: String, kind: ChangeKind) -> FileRecord {
+    let kind = match kind {
+        ChangeKind::Add => ChangeOf::Added,
+        ChangeKind::Update => ChangeOf::Modified,
+        ChangeKind::Delete => ChangeOf::Deleted,
+    };
+    FileRecord::bare(path, kind)
 }
 
 fn sum(below: &Path, stat: &Stat, tree: &mut WorkTree) -> Option<String> {

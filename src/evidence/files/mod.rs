@@ -71,6 +71,8 @@ pub(crate) enum Source {
     AgentEvents,
     /// The run could change nothing, so nothing was compared.
     ReadOnly,
+    /// The diff of a task in the cloud. Nothing was changed here.
+    Cloud,
     #[default]
     None,
 }
@@ -81,6 +83,7 @@ impl Source {
             Source::Git => "git",
             Source::AgentEvents => "agent_events",
             Source::ReadOnly => "read_only",
+            Source::Cloud => "cloud",
             Source::None => "none",
         }
     }

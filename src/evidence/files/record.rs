@@ -44,9 +44,14 @@ impl Evidence {
 
     /// What to report if the file cannot be read: evidence is optional, and no reply fails without it.
     pub(crate) fn unknown(reason: &str) -> Self {
+        Self::of_files(Files::unknown(reason.to_owned()))
+    }
+
+    /// Only file changes are known.
+    pub(crate) fn of_files(files: Files) -> Self {
         Self {
             version: Self::VERSION,
-            files: Files::unknown(reason.to_owned()),
+            files,
             commands: None,
             tests: None,
             errors: None,

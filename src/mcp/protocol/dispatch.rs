@@ -105,16 +105,24 @@ impl Incoming {
 pub(crate) fn result(tool: &Tool, format: Format, replied: Result<Reply, Failure>) -> CallToolResult {
     match replied {
         Ok(reply) => {
+            let is_error = reply.is_error;
             let (structured, text) = reply.finish();
             let mut result = CallToolResult::structured(structured);
+            result.is_error = Some(is_error);
             result.content = vec![ContentBlock::text(text)];
             result
         }
         Err(failure) => {
             // One line and one hint for the model.
             let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            let text =
-                format!("{}\nerror: {} ({}){hint}\n", tool.name, failure.message, failure.code.as_str());
+            let next = reply::next_after_error(&failure);
+            let next = if next.is_empty() { String::new() } else { reply::next_line(&next) };
+            let text = format!(
+                "{}\nerror: {} ({}){hint}\n{next}",
+                tool.name,
+                failure.message,
+                failure.code.as_str()
+            );
             let envelope = stamp(tool).map(|stamp| serde_json::to_value(Envelope::error(stamp, &failure)));
             let mut envelope = envelope.ok().and_then(Result::ok).unwrap_or_else(|| Map::new().into());
             let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, text.into(), Budget::USUAL);

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::config::Config;
 use crate::mcp::tools::field;
 use crate::model::Sandbox;
-use crate::reply::{fence, line, words};
-use crate::text::plain;
+use crate::reply::{line, words};
+use crate::text::{fence, plain};
 
 /// The longest argument, in characters; longer ones belong in a file.
 const LONGEST: usize = 4_000;

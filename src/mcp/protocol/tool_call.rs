@@ -53,6 +53,7 @@ pub(crate) struct Reply {
     inline: InlineLimits,
     captures: Captures,
     source: &'static str,
+    pub(crate) is_error: bool,
 }
 
 impl Reply {
@@ -67,6 +68,11 @@ impl Reply {
     /// Chooses the requested text format.
     pub(crate) fn in_format(self, format: Format) -> Self {
         Self { format, ..self }
+    }
+
+    /// Marks the reply as the error of its tool.
+    pub(crate) fn failed(self, is_error: bool) -> Self {
+        Self { is_error, ..self }
     }
 
     pub(crate) fn within(self, budget: Budget) -> Self {
@@ -123,24 +129,35 @@ impl Call {
             inline: self.context.config.inline(),
             captures: Captures::of(&self.context.home),
             source: self.tool.name,
+            is_error: false,
         })
     }
 
     /// A notice for the reader: repairs of the registry, and finished runs of this project whose result nobody has
     /// fetched, except `but`, which are in the answer.
     pub(crate) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
+        self.notice_naming(but, NAMED)
+    }
+
+    /// The same for an acknowledgement, which is short: names no run.
+    pub(crate) fn brief_notice(&mut self, but: &[TaskId]) -> Option<String> {
+        self.notice_naming(but, 0)
+    }
+
+    fn notice_naming(&mut self, but: &[TaskId], named: u32) -> Option<String> {
         let notice = self.context.registry.take_replaced_notice().map(str::to_owned);
-        let parts: Vec<String> = notice.into_iter().chain(self.unread(but)).collect();
+        let parts: Vec<String> = notice.into_iter().chain(self.unread(but, named)).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    fn unread(&self, but: &[TaskId]) -> Option<String> {
-        let (rows, count) = reading::unread(&self.context, but, NAMED).ok()?;
+    fn unread(&self, but: &[TaskId], named: u32) -> Option<String> {
+        let (rows, count) = reading::unread(&self.context, but, named).ok()?;
         let many = if count == reading::MAX_UNREAD_COUNTED { " or more" } else { "" };
         let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         let more = if count as usize > names.len() { ", …" } else { "" };
         match count {
             0 => None,
+            _ if named == 0 => Some(format!("{count}{many} unread: delegate_status")),
             1 => Some(format!("1 finished run unread: {}", names.join(", "))),
             _ => Some(format!("{count}{many} finished runs unread: {}{more}", names.join(", "))),
         }

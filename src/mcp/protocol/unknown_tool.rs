@@ -6,7 +6,7 @@ use crate::reply::line;
 use crate::text::plain;
 
 /// Planned tools that do not exist yet.
-const LATER: [&str; 2] = ["codex", "delegate_autopilot"];
+const LATER: [&str; 2] = ["claude_code", "gemini"];
 /// Common prefixes, which do not help to distinguish names.
 const SHARED: [&str; 4] = ["_codex_local_", "_codex_", "codex_", "delegate_"];
 /// The similarity from which a name counts as a misspelling.

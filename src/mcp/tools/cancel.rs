@@ -9,6 +9,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool};
+use crate::model::State;
 use crate::reply::{Cancellation, Category, Envelope, RegistryMeta, advertised};
 use crate::tasks::{self, Cancelled};
 
@@ -21,8 +22,8 @@ pub(crate) const TOOL: Tool = Tool {
     name: "delegate_cancel",
     title: "End a task",
     about: "Ends a running or queued task and every process it started, when it is stuck or no longer needed. Answers \
-           once they are gone, like calling a colleague back; its work so far is kept. A finished task is not \
-           changed. Takes task_id (T-local-0123456789ab).",
+           once they are gone, like calling a colleague back; its work is kept. Of a cloud task it only stops the \
+           following. Takes task_id (T-local-0123456789ab).",
     search_hint: "cancel a delegated agent run",
     at_hand: false,
     internal: false,
@@ -60,6 +61,9 @@ fn cancelled(call: &mut Call, given: Map<String, Value>, cancel: Cancel) -> Resu
     }
     let cancelled =
         cancel(&mut call.context, &ask.task_id, ask.reason.as_deref()).map_err(|error| failure(&error))?;
+    // Whoever cancelled it knows how it ended.
+    let ended_here = !cancelled.was_final && cancelled.view.state() == State::Cancelled;
+    call.read(std::iter::once(&cancelled.view).filter(|_| ended_here));
     let data = Cancellation::of(&cancelled, ask.reason.as_deref());
     let notice = call.notice(std::slice::from_ref(&cancelled.view.row.id));
     let next = data.next();

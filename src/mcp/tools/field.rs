@@ -128,7 +128,11 @@ pub(crate) fn read(fields: &[Field], given: Map<String, Value>) -> Result<Map<St
         let Some(field) = fields.iter().find(|field| field.is_called(&name)) else {
             return Err(unknown(fields, &name));
         };
-        if value.is_null() || matches!(field.kind, Kind::Ignored) {
+        if value.is_null() {
+            continue;
+        }
+        if matches!(field.kind, Kind::Ignored) {
+            of_kind(field, value)?;
             continue;
         }
         if let Some(stray) = misplaced(fields, field, &value) {
@@ -225,7 +229,10 @@ fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
                 Err(of_field(name, "bad_value", said.or_object(fields)))
             }
         },
-        Kind::Ignored => Ok(Value::Null),
+        Kind::Ignored => match number(&value) {
+            Some(_) => Ok(Value::Null),
+            None => wrong("a number"),
+        },
     }
 }
 
@@ -412,6 +419,8 @@ mod tests {
         assert!(hint(json!({ "options": { "zzz": 3 } })).1.contains("known: model"));
         assert_eq!(hint(json!({})), ("`task_id` is missing".into(), "add it: Which task.".into()));
         assert_eq!(hint(json!({ "task_id": 3 })).0, "`task_id` is a number, not a string");
+        let ignored = json!({ "task_id": "T", "poll_interval_sec": "fast" });
+        assert_eq!(hint(ignored).0, "`poll_interval_sec` is a string, not a number");
         assert_eq!(hint(json!({ "task_id": "T", "count": 10 })).0, "`count` is 10, outside 1 to 9");
         for large in [json!(9_223_372_036_854_775_808_u64), json!("9223372036854775808")] {
             let said = hint(json!({ "task_id": "T", "count": large })).0;

@@ -3,7 +3,9 @@
 //! A tool parses, calls a use case, and renders; it decides nothing. The protocol itself is in `mcp/protocol`.
 
 pub(crate) mod apply;
+pub(crate) mod autopilot;
 pub(crate) mod cancel;
+pub(crate) mod codex;
 pub(crate) mod field;
 pub(crate) mod inspect;
 pub(crate) mod primitives;
@@ -65,12 +67,14 @@ pub(crate) enum Effect {
 pub(crate) const TOOLS: &[Tool] = &[
     run::TOOL,
     resume::TOOL,
+    autopilot::TOOL,
     status::TOOL,
     wait::TOOL,
     results::TOOL,
     cancel::TOOL,
     inspect::TOOL,
     apply::TOOL,
+    codex::TOOL,
     terminal::TOOL,
     primitives::LOCAL_RUN,
     primitives::LOCAL_EXEC,
@@ -101,7 +105,11 @@ pub(crate) const FORMAT: Field = Field::new(
 
 /// The tools that a server with this profile lists.
 pub(crate) fn listed(profile: ToolProfile) -> impl Iterator<Item = &'static Tool> {
-    TOOLS.iter().filter(move |tool| profile == ToolProfile::All || !tool.internal)
+    TOOLS.iter().filter(move |tool| match profile {
+        ToolProfile::All => true,
+        ToolProfile::Default => !tool.internal,
+        ToolProfile::Codex => tool.name == codex::TOOL.name,
+    })
 }
 
 /// The input schema of a tool with everything it takes, for people.

@@ -14,7 +14,7 @@ use crate::model::{AgentName, Sandbox, SkillsMode, Timestamp};
 use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
 use crate::reply::{Facts, Report};
-use crate::submit::{Accepted, StartRequest};
+use crate::submit::{Accepted, AutopilotRequest, StartRequest};
 use crate::tasks::{self, Until};
 
 /// The largest `wait_ms`; the client's own limit may be shorter.
@@ -84,22 +84,39 @@ const TIMEOUT: &[Field] = &[
     Field::new("command_s", Kind::Number, "Seconds for one of the agent's commands. Default: 3600."),
 ];
 
-const LIMITS: Field = Field::new(
+pub(crate) const LIMITS: Field = Field::new(
     "timeout",
     Kind::ObjectOr(TIMEOUT, &[QUICK]),
     "Limits of the run, or the word `quick` (300 s idle, 1200 s in total).",
 );
-const IDEMPOTENCY_KEY: Field = Field::new(
+pub(crate) const IDEMPOTENCY_KEY: Field = Field::new(
     "idempotency_key",
     Kind::Text,
     "Makes the request safe to repeat: the same key and request return the same task.",
 );
-const DEDUPE: Field = Field::new(
+pub(crate) const DEDUPE: Field = Field::new(
     "dedupe",
     Kind::Flag,
     "Return the task of an identical request from the last minute if it is still running; never for commands. Default: true.",
 );
-const ALIAS: Field = Field::new("alias", Kind::Text, "Short name for the task.");
+pub(crate) const MODEL: Field = Field::new("model", Kind::Text, "Model, as the agent names it.");
+pub(crate) const EFFORT: Field =
+    Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it.");
+pub(crate) const CONFIG: Field = Field::new(
+    "config_overrides",
+    Kind::Texts,
+    "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
+);
+pub(crate) const ENV_FROM: Field = Field::new(
+    "env_from",
+    Kind::Texts,
+    "Names of environment variables to pass to the agent; the operator lists the allowed names.",
+);
+pub(crate) const NETWORK: Field =
+    Field::new("network", Kind::Flag, "Let the agent's commands use the network, if the operator allows it.");
+pub(crate) const ADD_DIRS: Field =
+    Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd.");
+pub(crate) const ALIAS: Field = Field::new("alias", Kind::Text, "Short name for the task.");
 
 /// What applies to a task in the cloud, too.
 pub(crate) const CLOUD_OPTIONS: Field = Field::new(
@@ -111,23 +128,15 @@ pub(crate) const OPTIONS: Field = Field::new(
     "options",
     Kind::Rare(&[
         Field::new("agent", Kind::Choice(&AgentName::NAMES), "Agent to use. Default: codex."),
-        Field::new("model", Kind::Text, "Model, as the agent names it."),
-        Field::new("reasoning_effort", Kind::Text, "Reasoning effort, as the agent names it."),
-        Field::new(
-            "config_overrides",
-            Kind::Texts,
-            "`key=value` settings of the agent's configuration; the operator lists the allowed keys.",
-        ),
+        MODEL,
+        EFFORT,
+        CONFIG,
         LIMITS,
         Field::new("max_tokens_total", Kind::Integer { least: 1, most: i64::MAX }, "Not supported yet."),
         IDEMPOTENCY_KEY,
         DEDUPE,
         ALIAS,
-        Field::new(
-            "env_from",
-            Kind::Texts,
-            "Names of environment variables to pass to the agent; the operator lists the allowed names.",
-        ),
+        ENV_FROM,
         Field::new(
             "isolation",
             Kind::Choice(&["none", "worktree"]),
@@ -138,13 +147,9 @@ pub(crate) const OPTIONS: Field = Field::new(
             Kind::Text,
             "Start when this task has completed; if it ends otherwise, this one is cancelled.",
         ),
-        Field::new(
-            "network",
-            Kind::Flag,
-            "Let the agent's commands use the network, if the operator allows it.",
-        ),
+        NETWORK,
         Field::new("output_schema", Kind::Object, "JSON Schema that the answer must match."),
-        Field::new("add_dirs", Kind::Texts, "More directories that the agent may write to, relative to cwd."),
+        ADD_DIRS,
         ENV_ID,
         ATTEMPTS,
         BRANCH,
@@ -156,12 +161,15 @@ pub(crate) const OPTIONS: Field = Field::new(
      config_overrides[], agent (codex); for agent codex_cloud: env_id, attempts, branch, starting_diff.",
 );
 
-/// The parsed arguments of both tools.
+/// The parsed arguments of the tools that start a task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Start {
     #[serde(flatten)]
     pub(crate) request: StartRequest,
+    /// Only for `delegate_autopilot`.
+    #[serde(flatten)]
+    pub(crate) autopilot: AutopilotRequest,
     wait_ms: u64,
     format: Format,
     /// Only for `delegate_resume`.
@@ -268,7 +276,7 @@ impl Start {
     pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
         let (results, wait_exceeded) = self.watch(call, accepted)?;
         let now = clock::now();
-        let report = report(call, accepted, &results, wait_exceeded, now);
+        let report = self.report(call, accepted, &results, wait_exceeded, now);
         let report = if self.waits() {
             report.waited(&results, &Facts::of(&results.view), now)
         } else {
@@ -277,24 +285,26 @@ impl Start {
         let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }
+
+    /// The report of a task that was just accepted, with what only its caller needs.
+    pub(crate) fn report(
+        &self,
+        call: &mut Call,
+        accepted: &Accepted,
+        results: &Results,
+        wait_exceeded: bool,
+        now: Timestamp,
+    ) -> Report {
+        let report = Report::of(results, &Facts::of(&results.view), now, Voice::Tools);
+        let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
+        let own = std::slice::from_ref(&accepted.task_id);
+        let notice = if self.waits() { call.notice(own) } else { call.brief_notice(own) };
+        Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }
+    }
 }
 
 /// The fields that ask for what is not supported yet. They are refused rather than ignored.
 fn unsupported(read: &Map<String, Value>) -> Vec<&'static str> {
     let others = [("max_tokens_total", read.contains_key("max_tokens_total"))];
     others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field).collect()
-}
-
-/// The report of a task that was just accepted, with what only its caller needs.
-pub(crate) fn report(
-    call: &mut Call,
-    accepted: &Accepted,
-    results: &Results,
-    wait_exceeded: bool,
-    now: Timestamp,
-) -> Report {
-    let report = Report::of(results, &Facts::of(&results.view), now, Voice::Tools);
-    let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
-    let notice = call.notice(std::slice::from_ref(&accepted.task_id));
-    Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }
 }

@@ -8,6 +8,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::reading::InCloud;
 use crate::reply::{Budget, Category, Envelope, SnapshotMeta, StatusSnapshot, advertised, snapshot};
 use crate::tasks;
 
@@ -63,6 +64,10 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         }
     };
     let found = found.map_err(|error| failure(&error))?;
+    let found = match (only_in(call.tool.name), &status.task_id) {
+        (Some(kind), None) => found.of_kind(kind),
+        (Some(_), Some(_)) | (None, _) => found,
+    };
     let found = if status.verbose { found.with_last_lines(&call.context) } else { found };
     let kept = call.context.config.retention_age();
     let (meta, mut data) = StatusSnapshot::of(&found, kept, Voice::Tools);
@@ -79,6 +84,15 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         }
     };
     Ok(call.envelope(meta, data, text)?.suggesting(&next).in_format(status.format).within(budget))
+}
+
+/// A primitive lists the tasks of its own kind; one that is named is shown whatever its kind.
+fn only_in(tool: &str) -> Option<InCloud> {
+    match tool {
+        "_codex_local_status" => Some(InCloud::No),
+        "_codex_cloud_status" => Some(InCloud::Yes),
+        _ => None,
+    }
 }
 
 fn json(part: &impl Serialize) -> String {

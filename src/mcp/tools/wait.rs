@@ -143,7 +143,8 @@ impl Wait {
         let named: Vec<&String> = self.task_id.iter().chain(&self.task_ids).collect();
         if named.is_empty() {
             let hint = "give `task_id` or `task_ids`; `delegate_status` lists the tasks of this project";
-            return Err(refused("no task is given", hint));
+            let refused = refused("no task is given", hint);
+            return Err(refused.about("reason", "missing").about("field", "task_id"));
         }
         if named.len() > 1 && self.output.include_output {
             let hint = "wait without it, then read each task's output with `delegate_results`";

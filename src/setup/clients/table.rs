@@ -118,15 +118,15 @@ const CODEX: &str = r#"{
     "supports_parallel_tool_calls": true,
     "tool_timeout_sec": 300
 }"#;
-/// Cline knows no approval of a whole server.
+/// Cline knows no approval of a whole server. `delegate_apply`, which writes to the checkout, is left to the person.
 const CLINE: &str = r#"{
     "command": "$program",
     "args": ["serve"],
     "env": "$env",
     "timeout": 120,
     "disabled": false,
-    "autoApprove": ["delegate_run", "delegate_resume", "delegate_status", "delegate_wait", "delegate_results",
-        "delegate_cancel", "inspect_output"]
+    "autoApprove": ["codex", "delegate_run", "delegate_resume", "delegate_autopilot", "delegate_status", "delegate_wait",
+        "delegate_results", "delegate_cancel", "inspect_output"]
 }"#;
 
 const fn json(base: Base, paths: &'static [&'static str], entry: &'static str) -> Setting {

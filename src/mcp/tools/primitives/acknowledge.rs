@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, failure};
-use crate::mcp::tools::start::{self, Start};
+use crate::mcp::tools::start::Start;
 use crate::model::{AgentName, State};
 use crate::reading;
 use crate::reply::{self, Ack, AckMeta, Facts, TaskResult};
@@ -36,7 +36,7 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     let (results, exceeded) = asked.watch(call, accepted)?;
     let now = clock::now();
     let facts = Facts::of(&results.view);
-    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results, &facts);
+    let report = asked.report(call, accepted, &results, exceeded, now).in_envelope(&results, &facts);
     let queued = match results.view.state() {
         State::Pending => reading::queued(&call.context, now).map_err(|error| failure(&error))?,
         State::Working

@@ -73,12 +73,17 @@ fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure
     let status = if asked.dry_run { "dry run" } else { "done" };
     let text =
         format!("{}\nstatus: {status}\nsummary: {}\n{}", call.tool.name, data.summary, data.storage.text());
-    let next = [if asked.dry_run {
-        again.retain(|name, _| !["dry_run", "dryRun", "format"].contains(&name.as_str()));
-        NextCall::new(call.tool.name, Value::Object(again), "removes them")
-    } else {
-        NextCall::new("delegate_status", json!({}), "lists the tasks that are left")
-    }];
+    let is_idle = cleaned.found.is_empty() && cleaned.stuck.is_empty() && cleaned.outputs.expired() == 0;
+    let next = match (asked.dry_run, is_idle) {
+        (true, true) => Vec::new(),
+        (true, false) => {
+            again.retain(|name, _| !["dry_run", "dryRun", "format"].contains(&name.as_str()));
+            vec![NextCall::new(call.tool.name, Value::Object(again), "removes them")]
+        }
+        (false, _) => {
+            vec![NextCall::new("delegate_status", json!({}), "lists the tasks that are left")]
+        }
+    };
     let notice = call.notice(&[]);
     let text = notice.iter().fold(text, |text, notice| format!("{text}notice: {notice}\n"));
     let text = text + &next_line(&next);

@@ -1,0 +1,348 @@
+//! Conversations with the tool `codex`: S4's scenarios and its appendix B, with a scripted Codex.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
+
+/// Says that the tests passed, once `go` exists if the request has "slowly". Stands in for the cloud, too.
+const CODEX: &str = r#"#!/bin/sh
+case "$1 $2" in
+"--version "*) echo 'a codex without a version'; exit ;;
+"exec --help") cat 'HELP'; exit ;;
+"mcp list") echo '[]'; exit ;;
+"cloud "*) . 'CLOUD' ;;
+esac
+prompt=$(cat)
+printf '%s\n' '{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}'
+printf '%s\n' '{"type":"turn.started"}'
+printf '%s\n' '{"type":"item.completed","item":{"id":"0","type":"command_execution","command":"cargo test","aggregated_output":"running 132 tests\n\ntest result: ok. 132 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 21.40s\n","exit_code":0,"status":"completed"}}'
+case "$prompt" in *slowly*) while ! [ -e SIDE/go ]; do sleep 0.02; done ;; esac
+printf '%s\n' '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"{\"summary\":\"Tests passed\",\"deliverables\":[],\"open_questions\":[],\"next_actions\":[]}"}}'
+printf '%s\n' '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+"#;
+
+struct World {
+    env: TestEnv,
+    client: Client,
+}
+
+impl World {
+    fn new() -> World {
+        let env = TestEnv::new();
+        let codex = env.root().join("bin/codex");
+        let support = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+        let script = CODEX
+            .replace("HELP", &format!("{support}/corpus/codex/exec_help.txt"))
+            .replace("CLOUD", &format!("{support}/support/codex_cloud.sh"))
+            .replace("SIDE", env.side().to_str().unwrap());
+        fs::write(&codex, script).unwrap();
+        fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
+        let cloud = env.side().join("cloud");
+        fs::create_dir_all(cloud.join("tasks")).unwrap();
+        fs::write(cloud.join("state"), "READY").unwrap();
+        fs::write(cloud.join("diff"), "diff --git a/x b/x\n+more\n").unwrap();
+        for args in
+            [&["init", "-q"][..], &["remote", "add", "origin", "https://github.com/user/my-project.git"]]
+        {
+            let mut git = Command::new("git");
+            env.settle_in(&mut git);
+            assert!(git.args(args).status().unwrap().success(), "{args:?}");
+        }
+        env.configure(&format!("codex_path = {codex:?}\nmax_concurrent = 8\n"));
+        let client = Client::of(&env, &["--tools", "codex"], &[]);
+        World { env, client }
+    }
+
+    #[track_caller]
+    fn ask(&mut self, arguments: Value) -> Value {
+        let reply = self.client.call("codex", arguments.clone());
+        reply.unwrap_or_else(|text| panic!("{arguments}: {text}"))
+    }
+
+    #[track_caller]
+    fn say(&mut self, request: &str) -> Value {
+        self.ask(json!({ "request": request }))
+    }
+
+    /// Starts a task and returns its id.
+    #[track_caller]
+    fn start(&mut self, request: &str) -> String {
+        let reply = self.say(request);
+        assert_eq!((&reply["action"], &reply["nextAction"]), (&json!("run"), &json!("poll")), "{reply:#}");
+        reply["task"]["id"].as_str().unwrap().to_owned()
+    }
+
+    fn release(&self) {
+        fs::write(self.env.side().join("go"), "").unwrap();
+    }
+
+    #[track_caller]
+    fn finish(&mut self, request: &str) -> String {
+        let id = self.start(request);
+        self.env.await_final(&id);
+        id
+    }
+
+    /// Everything in the home and its size, except what a server leaves there by itself.
+    fn kept(&self) -> Vec<String> {
+        fn walk(dir: &Path, found: &mut Vec<String>) {
+            for entry in fs::read_dir(dir).unwrap().flatten() {
+                let path = entry.path();
+                match path.is_dir() {
+                    true => walk(&path, found),
+                    false => found.push(path.display().to_string()),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.env.home(), &mut found);
+        found.retain(|path| !path.contains("registry.db"));
+        found.sort();
+        found
+    }
+}
+
+#[track_caller]
+fn message(reply: &Value) -> &str {
+    reply["userMessage"].as_str().unwrap_or_else(|| panic!("{reply:#}"))
+}
+
+#[test]
+fn a_quick_task_is_started_checked_and_read() {
+    let mut world = World::new();
+    let asked = Instant::now();
+    let id = world.start("run tests slowly");
+    assert!(asked.elapsed() < Duration::from_secs(5), "it blocked");
+    let running = world.say("check my task");
+    assert_eq!((&running["task"]["id"], &running["task"]["status"]), (&json!(id), &json!("working")));
+    assert!(running["task"]["recommendedPollMs"].is_u64(), "{running:#}");
+    world.release();
+    world.env.await_final(&id);
+    let done = world.say("check my task");
+    assert_eq!(done["task"]["status"], "completed");
+    assert!(message(&done).contains("Tests passed"), "{done:#}");
+    let results = world.say(&format!("show results for {id}"));
+    assert_eq!(results["action"], "results");
+    let summary = &results["resultSummary"];
+    assert_eq!((&summary["passed"], &summary["failed"]), (&json!(132), &json!(0)), "{results:#}");
+    assert_eq!((&summary["summary"], &summary["reportBy"]), (&json!("Tests passed"), &json!("agent")));
+    // The names that S4's examples use.
+    let old = json!({ "instruction": "show results", "preference": { "task_id": id } });
+    assert_eq!(world.ask(old)["task"]["id"], json!(id));
+}
+
+#[test]
+fn a_cloud_task_is_submitted_waited_for_and_read() {
+    let mut world = World::new();
+    let ask = json!({ "request": "run full integration tests", "hints": { "mode": "cloud", "envId": "e" } });
+    let started = world.ask(ask);
+    assert_eq!(started["task"]["mode"], "cloud", "{started:#}");
+    let id = started["task"]["id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with("T-cloud-"), "{id}");
+    let waited = world.say(&format!("wait for {id}"));
+    assert_eq!(
+        (&waited["action"], &waited["task"]["status"]),
+        (&json!("wait"), &json!("completed")),
+        "{waited:#}"
+    );
+    assert_eq!(world.say(&format!("show results for {id}"))["task"]["mode"], "cloud");
+}
+
+#[test]
+fn of_several_tasks_one_is_chosen_by_number() {
+    let mut world = World::new();
+    let (first, second) = (world.finish("run the unit tests"), world.finish("run the linter"));
+    let asked = world.say("check my task");
+    assert_eq!((&asked["action"], &asked["task"]), (&json!("check"), &Value::Null), "{asked:#}");
+    let offered: Vec<&Value> =
+        asked["alternatives"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(offered, [&json!(second), &json!(first)]);
+    assert!(message(&asked).contains("2) "), "{asked:#}");
+    assert_eq!(world.say("#2")["task"]["id"], json!(first));
+    assert_eq!(world.say("latest")["task"]["id"], json!(second));
+    assert_eq!(world.say("all")["tasks"].as_array().unwrap().len(), 2);
+    // One that runs is the obvious one; the others stay in reach.
+    let third = world.start("run the benchmarks slowly");
+    let obvious = world.say("how is it going?");
+    assert_eq!(obvious["task"]["id"], json!(third));
+    assert!(obvious["confidence"].as_f64().unwrap() > 0.85 && message(&obvious).contains("switch to #2"));
+    assert_eq!(world.say("switch to #2")["task"]["id"], json!(second));
+    assert_eq!(world.say("cancel it")["task"]["status"], "canceled");
+}
+
+#[test]
+fn github_setup_is_a_guide() {
+    let mut world = World::new();
+    let guide = world.say("set up GitHub integration for this repo");
+    assert_eq!(guide["action"], "setup");
+    assert!(message(&guide).contains("https://github.com/user/my-project"), "{guide:#}");
+}
+
+#[test]
+fn a_task_is_stopped_and_what_follows_then_begins() {
+    let mut world = World::new();
+    let id = world.start("migrate slowly");
+    let stopped = world.say("stop my task, then run the linter");
+    assert_eq!(
+        (&stopped["action"], &stopped["task"]["status"]),
+        (&json!("cancel"), &json!("canceled")),
+        "{stopped:#}"
+    );
+    assert_eq!(stopped["task"]["id"], json!(id));
+    assert_eq!(stopped["continuation"]["action"], "run", "{stopped:#}");
+    assert!(stopped["continuation"]["task"]["id"].is_string());
+}
+
+#[test]
+fn a_wait_that_ends_first_has_the_progress_and_starts_nothing() {
+    let mut world = World::new();
+    let id = world.start("test slowly");
+    let hints = json!({ "timeoutMs": 200 });
+    let waited = world.ask(json!({ "request": "wait for task, then deploy the docs", "hints": hints }));
+    assert_eq!(
+        (&waited["waitExceeded"], &waited["nextAction"]),
+        (&json!(true), &json!("await")),
+        "{waited:#}"
+    );
+    assert_eq!(waited["task"]["id"], json!(id));
+    assert!(
+        waited.get("continuation").is_none() && message(&waited).contains("deploy the docs"),
+        "{waited:#}"
+    );
+    world.release();
+    assert_eq!(world.say("wait for it")["resultSummary"]["summary"], "Tests passed");
+}
+
+#[test]
+fn a_follow_up_continues_the_thread() {
+    let mut world = World::new();
+    let nothing = world.say("continue");
+    assert_eq!((&nothing["action"], &nothing["task"]), (&json!("run"), &Value::Null), "{nothing:#}");
+    let first = world.finish("run the tests");
+    let next = world.say("now add tests for the parser");
+    assert!(message(&next).contains(&format!("Continuing {first}")), "{next:#}");
+    world.env.await_final(next["task"]["id"].as_str().unwrap());
+    // A thread that is busy is an error of the caller's, which passes.
+    let busy = world.say("also document it slowly");
+    let id = busy["task"]["id"].as_str().unwrap().to_owned();
+    let refused = world
+        .client
+        .result("tools/call", json!({ "name": "codex", "arguments": { "request": "also do more" } }));
+    assert_eq!(refused["isError"], true);
+    let reply = &refused["structuredContent"];
+    assert_eq!(
+        (&reply["acknowledged"], &reply["error"]["code"]),
+        (&json!(false), &json!("VALIDATION")),
+        "{reply:#}"
+    );
+    assert!(reply["error"]["retryAfterMs"].is_u64());
+    world.say(&format!("cancel {id}"));
+}
+
+#[test]
+fn what_destroys_or_costs_asks_back_once() {
+    let mut world = World::new();
+    let ids = [world.start("run a slowly"), world.start("run b slowly")];
+    let asked = world.say("cancel all");
+    assert_eq!((&asked["action"], &asked["nextAction"]), (&json!("cancel"), &json!("none")), "{asked:#}");
+    let token = asked["confirmation"]["confirm"].as_str().unwrap().to_owned();
+    assert!(ids.iter().all(|id| asked["confirmation"]["would"].as_str().unwrap().contains(id)));
+    let confirm = |request: &str, token: &str| json!({ "request": request, "safety": { "confirm": token } });
+    // Neither another request nor another token is confirmed by it.
+    assert!(world.ask(confirm("clean up old runs", &token))["confirmation"].is_object());
+    assert!(world.ask(confirm("cancel all", "00000000000000000000000000000000"))["confirmation"].is_object());
+    let later = world.start("run c slowly");
+    let done = world.ask(confirm("cancel all", &token));
+    assert_eq!(done["tasks"].as_array().map(Vec::len), Some(2), "{done:#}");
+    let again = world.ask(confirm("cancel all", &token));
+    assert!(again["confirmation"].is_object(), "a token works once: {again:#}");
+    assert_eq!(world.say(&format!("check {later}"))["task"]["status"], "working");
+    for (request, more) in [
+        ("run it", json!({ "hints": { "sandbox": "danger-full-access" } })),
+        ("run it", json!({ "safety": { "max_cost_usd": 5 } })),
+        ("run it", json!({ "safety": { "requireConfirmation": true } })),
+        ("clean up old runs", json!({})),
+    ] {
+        let mut ask = json!({ "request": request });
+        ask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert!(world.ask(ask.clone())["confirmation"]["confirm"].is_string(), "{ask}");
+    }
+    world.say(&format!("cancel {later}"));
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_explains_itself() {
+    let mut world = World::new();
+    let id = world.finish("run the tests");
+    world.say("check my task");
+    let before = world.kept();
+    for request in [
+        "run the linter",
+        "cancel all",
+        "clean up old runs",
+        "continue",
+        "check my task",
+        "wait for it",
+        "results",
+        "check it, then run the tests",
+    ] {
+        let reply = world.ask(json!({ "request": request, "dryRun": true, "explain": true }));
+        assert!(reply["decisionTrace"].as_array().is_some_and(|trace| !trace.is_empty()), "{reply:#}");
+        assert!(reply["action"].is_string());
+    }
+    assert_eq!(world.kept(), before);
+    assert_eq!(world.say("list my tasks")["task"]["id"], json!(id));
+}
+
+#[test]
+fn what_cannot_be_done_says_why_and_what_to_do() {
+    let mut world = World::new();
+    let nothing = world.say("check my task");
+    assert_eq!((&nothing["acknowledged"], &nothing["action"]), (&json!(true), &json!("check")));
+    assert!(message(&nothing).contains("No recent task"), "{nothing:#}");
+    let unknown = world.say("cancel T-local-abc123");
+    assert_eq!((&unknown["action"], &unknown["task"]), (&json!("cancel"), &Value::Null));
+    let refused =
+        world.client.call("codex", json!({ "request": "run the tests in a worktree" })).unwrap_err();
+    assert!(refused.contains("UNSUPPORTED") && refused.contains("isolation"), "{refused}");
+    assert!(
+        world.client.call("codex", json!({ "request": " " })).unwrap_err().contains("`request` is empty")
+    );
+    assert!(
+        world.client.call("codex", json!({ "requst": "x" })).unwrap_err().contains("did you mean `request`")
+    );
+}
+
+#[test]
+fn choices_and_tasks_outlive_the_server() {
+    let mut world = World::new();
+    let (first, _) = (world.finish("run the unit tests"), world.finish("run the linter"));
+    world.say("show the results");
+    let mut other = Client::of(&world.env, &["--tools", "codex"], &[]);
+    let chosen = other.call("codex", json!({ "request": "#2" })).unwrap();
+    assert_eq!((&chosen["action"], &chosen["task"]["id"]), (&json!("results"), &json!(first)), "{chosen:#}");
+}
+
+#[test]
+fn the_command_line_understands_the_same() {
+    let world = World::new();
+    let env = &world.env;
+    let started = env.json(&["do", "--json", "run the tests slowly"]);
+    let id = started["task"]["id"].as_str().unwrap();
+    wait_for("a working task", PATIENCE, || {
+        env.run(&["do", "check my task"]).stdout.contains("is running for").then_some(())
+    });
+    assert!(env.expect(0, &["do", "--dry-run", "--explain", "cancel it"]).stdout.contains("Would cancel"));
+    assert!(env.expect(2, &["do", "cancel all"]).stderr.contains("confirm: "));
+    assert_eq!(env.run(&["do", "--timeout", "0.1", "wait", "for", "it"]).code, Some(4));
+    env.expect(0, &["do", "cancel", id]);
+    env.expect(5, &["do", "results"]);
+    env.expect(3, &["do", "cancel T-local-abc123"]);
+}
