@@ -50,8 +50,10 @@ pub(crate) fn supervise(
     // From now on everybody may believe the record, even if the registry is locked and the row has to wait.
     drop(lock);
     let mut context = Context::open(env)?;
+    // Whoever sees this run's end in the registry sees theirs, too.
+    let inside = InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context);
     recover::finish(&mut context, &result)?;
-    InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
+    inside?;
     if let Some(parent) =
         request.job_of.as_ref().map(|parent| context.registry.task(parent)).transpose()?.flatten()
     {

@@ -209,7 +209,9 @@ fn a_cancelled_run_takes_the_runs_inside_it_along() {
         let Family { outer, inner, pids } = family(&phase, "sleep 600");
         phase.env.expect(0, &["cancel", &outer.task_id]);
         assert_eq!(phase.row(&outer).state, "cancelled", "{level}");
-        assert_eq!(phase.row(&inner).state, "cancelled", "{level}: the inner one ended before");
+        let sealed = phase.env.run_dir(&inner.run_id).join("result.json").exists();
+        assert!(sealed, "{level}: the inner one ended before");
+        assert_eq!(phase.env.await_final(&inner.task_id), "cancelled", "{level}");
         assert_ended_with(&phase, &inner, &outer, level);
         assert_gone(&pids, level);
         phase.close(&format!("outer run cancelled at level {level}"));

@@ -39,7 +39,7 @@ impl Phase {
 
     /// How many tasks run at once from now on.
     pub fn limit(&self, limit: u32) {
-        self.env.configure(&format!("max_concurrent = {limit}\n"));
+        self.env.configure(&format!("max_concurrent = {limit}\nmax_cloud = {limit}\n"));
     }
 
     pub fn submit(&self, task: &str) -> Submitted {
