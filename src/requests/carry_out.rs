@@ -63,15 +63,64 @@ pub(crate) fn carry_out(context: &mut Context, ask: &Ask, observe: Observe<'_>) 
             outcome.done = run(context, ask, work, cloud, &mut outcome).unwrap_or_else(Done::Failed);
         }
         Intent::Control(control) => {
+            let is_choice = control.verb == Verb::Choice;
+            if let Some((ask, work, in_cloud)) = chosen_work(context, ask, &control) {
+                outcome.action = "run";
+                outcome.done =
+                    run(context, &ask, work, in_cloud, &mut outcome).unwrap_or_else(Done::Failed);
+                renumber(context, &ask, &outcome.done, is_choice);
+                return outcome;
+            }
             let (control, action) = answered(context, control);
             outcome.action = action;
             let then = control.then.clone();
             outcome.done =
                 control_tasks(context, ask, control, &mut outcome, observe).unwrap_or_else(Done::Failed);
+            renumber(context, ask, &outcome.done, is_choice);
             outcome.then = then.map(|then| follow(context, ask, then, &outcome.done, observe));
         }
     }
     outcome
+}
+
+/// The work that waits for this choice, with the request that asked for it.
+fn chosen_work(context: &Context, ask: &Ask, control: &Control) -> Option<(Ask, Work, bool)> {
+    let is_one = control.verb == Verb::Choice && control.selector.which != Which::All;
+    let offered = memory::offered(context).filter(|offered| is_one && offered.operation == "run")?;
+    let hints = Hints { operation: Some(Operation::Run), ..ask.hints.clone() };
+    let ask = Ask { request: offered.then?, hints, ..ask.clone() };
+    let routed = route(&ask.request, &ask.hints, &|word| choose::is_alias(context, word));
+    let Intent::Work(work) = routed.intent else { return None };
+    let resume = Some(control.selector.clone());
+    Some((ask, Work { resume, may_start_anew: false, ..work }, routed.in_cloud))
+}
+
+/// Makes "#2" mean the list shown last. After an answer to it, a bare number only shows a task.
+fn renumber(context: &Context, ask: &Ask, done: &Done, is_choice: bool) {
+    let listed: Vec<TaskId> = match done {
+        Done::Looked(views) | Done::Read(views) | Done::Waited { views, .. } => {
+            views.iter().map(|view| view.row.id.clone()).collect()
+        }
+        Done::Cancelled(all) => all.iter().map(|one| one.view.row.id.clone()).collect(),
+        // Their choices are offered already, or still to be answered.
+        Done::Which(_) | Done::Would(_) | Done::Nothing(_) => return,
+        Done::Confirm(_) | Done::Failed(_) if is_choice => return,
+        Done::Started { .. }
+        | Done::Cleaned(_)
+        | Done::Guide(_)
+        | Done::Environments(_)
+        | Done::Confirm(_)
+        | Done::Failed(_) => Vec::new(),
+    };
+    let is_over = is_choice || matches!(done, Done::Confirm(_));
+    let tasks = match memory::offered(context) {
+        _ if listed.len() > 1 => listed,
+        Some(offered) if is_over => offered.tasks,
+        Some(_) | None => return,
+    };
+    if !ask.dry_run && memory::offer(context, "check", tasks, None).is_err() {
+        memory::forget_offer(context);
+    }
 }
 
 fn action(intent: &Intent) -> &'static str {
@@ -323,7 +372,11 @@ fn run(
                 outcome.confidence = outcome.confidence.min(confidence);
                 (!ids.is_empty()).then(|| ids.remove(0))
             }
-            Chosen::Ambiguous(choices) => return Ok(Done::Which(choices)),
+            Chosen::Ambiguous(choices) => {
+                outcome.confidence = 0.5;
+                offer(context, ask, "run", &choices, Some(ask.request.clone()))?;
+                return Ok(Done::Which(choices));
+            }
             Chosen::Nothing(_) if work.may_start_anew => None,
             Chosen::Nothing(guidance) => return Ok(Done::Nothing(guidance)),
         },

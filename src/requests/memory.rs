@@ -53,6 +53,10 @@ pub(super) fn offered(context: &Context) -> Option<Offered> {
     read::<Offered>(&offers(context)).filter(|offered| is_kept(offered.at))
 }
 
+pub(super) fn forget_offer(context: &Context) {
+    let _ = fs::remove_file(offers(context));
+}
+
 /// Remembers a request and returns the token that confirms it.
 pub(super) fn ask(context: &Context, request: &str, tasks: Vec<TaskId>) -> Result<String, TaskError> {
     let token = ids::secret()?;

@@ -73,8 +73,10 @@ pub(crate) fn resolve(
         Which::Named(_) => Resolution::Nothing,
         Which::Nth(number) => {
             let at = number.saturating_sub(1);
-            let offered = offered.get(at).cloned();
-            let counted = offered.or_else(|| tasks.get(at).map(|task| task.id.clone()));
+            let counted = match offered {
+                [] => tasks.get(at).map(|task| task.id.clone()),
+                _ => offered.get(at).cloned(),
+            };
             counted.map_or(Resolution::Nothing, |id| Resolution::Tasks {
                 ids: vec![id],
                 confidence: 0.95,
@@ -196,7 +198,8 @@ mod tests {
         let tasks = [task(1, true, 5), task(2, true, 9), task(3, false, 1)];
         check(Which::Nth(2), Look, &tasks, &[3, 1], Ok(&[1]));
         check(Which::Nth(2), Look, &tasks, &[], Ok(&[2]));
-        check(Which::Nth(4), Look, &tasks, &[3], Err(&[]));
+        // What was not in the list is not meant.
+        check(Which::Nth(2), Look, &tasks, &[3], Err(&[]));
         check(Which::All, End, &tasks, &[], Ok(&[1, 2]));
         check(Which::Latest, Look, &tasks, &[], Ok(&[3]));
         check(Which::Mine, Continue, &tasks, &[], Ok(&[3]));

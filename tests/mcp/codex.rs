@@ -178,6 +178,41 @@ fn of_several_tasks_one_is_chosen_by_number() {
 }
 
 #[test]
+fn a_number_acts_on_the_list_shown_last_and_only_once() {
+    let mut world = World::new();
+    let running = [world.start("run a slowly"), world.start("run b slowly"), world.start("run c slowly")];
+    let continued = json!({ "request": "add tests", "hints": { "task_id": "T-local-" } });
+    // Another list takes the place of the first, with what it is about.
+    let asked = world.say("cancel my task");
+    assert_eq!(asked["alternatives"].as_array().map(Vec::len), Some(3), "{asked:#}");
+    assert_eq!(world.ask(continued.clone())["action"], "run");
+    let arguments = json!({ "name": "codex", "arguments": { "request": "#1" } });
+    let busy = world.client.result("tools/call", arguments);
+    assert_eq!(busy["structuredContent"]["action"], "run", "{busy:#}");
+    for id in &running {
+        assert_eq!(world.say(&format!("check {id}"))["task"]["status"], "working");
+    }
+    // An answered list only shows its tasks, and so does one that was not a question.
+    let asked = world.say("cancel my task");
+    assert_eq!(world.say("#1")["task"]["status"], "canceled");
+    let shown = world.say("#2");
+    let second = &asked["alternatives"][1]["id"];
+    assert_eq!((&shown["action"], &shown["task"]["id"]), (&json!("check"), second), "{shown:#}");
+    world.say("cancel my task");
+    world.say("list my tasks");
+    let shown = world.say("#1");
+    assert_eq!((&shown["action"], &shown["task"]["status"]), (&json!("check"), &json!("working")));
+    // Work goes on with the chosen task.
+    world.release();
+    running.iter().for_each(|id| drop(world.env.await_final(id)));
+    let asked = world.ask(continued);
+    let third = asked["alternatives"][2]["id"].as_str().unwrap().to_owned();
+    let started = world.say("#3");
+    assert!(message(&started).contains(&format!("Continuing {third}")), "{started:#}");
+    world.env.await_final(started["task"]["id"].as_str().unwrap());
+}
+
+#[test]
 fn github_setup_is_a_guide() {
     let mut world = World::new();
     let guide = world.say("set up GitHub integration for this repo");
