@@ -35,7 +35,7 @@ pub(super) fn is_alias(context: &Context, word: &str) -> bool {
 /// The tasks that `selector` means: those of this project or, at the shell, of any if this one has none.
 pub(super) fn choose(context: &Context, selector: &Selector, purpose: Purpose) -> Result<Chosen, TaskError> {
     if let Which::Named(names) = &selector.which {
-        return named(context, names);
+        return named(context, names, purpose);
     }
     let mut rows = rows(&reading::snapshot(context, Some(&context.project()), MOST_FINISHED)?);
     if rows.is_empty() && context.scope == SearchScope::Everywhere {
@@ -53,10 +53,19 @@ pub(super) fn choose(context: &Context, selector: &Selector, purpose: Purpose) -
     })
 }
 
-fn named(context: &Context, names: &[String]) -> Result<Chosen, TaskError> {
+fn named(context: &Context, names: &[String], purpose: Purpose) -> Result<Chosen, TaskError> {
     let mut ids = Vec::new();
     for name in names {
-        match reading::look_up(context, name)? {
+        let found = reading::look_up(context, name)?;
+        // The use case gets the id, so it could not tell any more.
+        if let TaskMatch::One(row) = &found
+            && purpose == Purpose::End
+            && let Some(project) = reading::reaches_into(context, name)?
+        {
+            let task = row.id.clone();
+            return Err(TaskError::OtherProject { reference: name.clone(), project, task });
+        }
+        match found {
             TaskMatch::One(row) if !ids.contains(&row.id) => ids.push(row.id),
             TaskMatch::One(_) => {}
             TaskMatch::Several(rows) => {
