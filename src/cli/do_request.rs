@@ -36,10 +36,8 @@ pub(super) struct Do {
 impl Do {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open()?;
-        let request = self.request.join(" ");
         let ask = Ask {
-            bound: request.clone(),
-            request,
+            request: self.request.join(" "),
             hints: Hints { limit: self.timeout, ..Hints::default() },
             cwd: None,
             caller: Caller::Person,

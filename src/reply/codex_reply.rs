@@ -89,8 +89,11 @@ struct Alternative {
 struct Confirm {
     /// What would happen.
     would: String,
-    /// For `safety.confirm` of the same request.
+    /// For `safety.confirm` of the same request, or of `request`.
     confirm: String,
+    /// The request to repeat instead: the part that is not done yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<String>,
     expires_at: Timestamp,
 }
 
@@ -153,7 +156,7 @@ impl CodexReply {
             Some(format!("{tool}\nmessage: {}\n", self.user_message.replace('\n', "\n  "))),
             error,
             self.task.as_ref().map(|task| format!("task_id: {}\nstatus: {}\n", task.id, task.status)),
-            self.confirmation.as_ref().map(|confirm| format!("confirm: {}\n", confirm.confirm)),
+            self.token().map(|token| format!("confirm: {token}\n")),
             self.decision_trace.as_ref().map(|trace| format!("trace: {}\n", trace.join("; "))),
             self.notice.as_ref().map(|notice| format!("notice: {notice}\n")),
             (!self.next.is_empty()).then(|| next_line(&self.next)),
@@ -172,7 +175,8 @@ impl CodexReply {
     }
 
     pub(crate) fn token(&self) -> Option<&str> {
-        self.confirmation.as_ref().map(|confirm| confirm.confirm.as_str())
+        let own = self.confirmation.as_ref().map(|confirm| confirm.confirm.as_str());
+        own.or_else(|| self.continuation.as_ref().and_then(|then| then.token()))
     }
 
     fn say(&mut self, done: &Done, voice: Voice) {
@@ -237,14 +241,19 @@ impl CodexReply {
             }
             Done::Confirm(confirm) => {
                 let refused = if confirm.refused { "That token does not confirm this request. " } else { "" };
+                let it = confirm.request.as_ref().map_or("it".to_owned(), |part| format!("only \"{part}\""));
                 let how = match voice {
-                    Voice::Tools => "repeat it with the token in safety.confirm within 10 minutes",
-                    Voice::Shell => "repeat it with --confirm and the token, within 10 minutes",
+                    Voice::Tools => "with the token in safety.confirm within 10 minutes",
+                    Voice::Shell => "with --confirm and the token, within 10 minutes",
                 };
-                self.user_message = format!("{refused}This would {}. To do it, {how}.", confirm.would);
-                let would = confirm.would.clone();
-                self.confirmation =
-                    Some(Confirm { would, confirm: confirm.token.clone(), expires_at: confirm.until });
+                self.user_message =
+                    format!("{refused}This would {}. To do it, repeat {it} {how}.", confirm.would);
+                self.confirmation = Some(Confirm {
+                    would: confirm.would.clone(),
+                    confirm: confirm.token.clone(),
+                    request: confirm.request.clone(),
+                    expires_at: confirm.until,
+                });
             }
             Done::Would(what) => {
                 self.dry_run = true;

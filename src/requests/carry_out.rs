@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::context::{Context, TaskError};
-use crate::host::clock;
 use crate::model::{AgentName, Sandbox, State, TaskId};
 use crate::reading::{self, View};
+use crate::requests::answers::{answered, chosen_work, offer, renumber};
 use crate::requests::choose::{self, Chosen};
-use crate::requests::memory;
-use crate::requests::outcome::{Choice, Confirmation, Done, Outcome, Then};
-use crate::router::{Control, Hints, Intent, Operation, Purpose, Selector, Verb, Which, Work, route};
+use crate::requests::confirm::{Allowed, allowed, without_hints_of_first_part};
+use crate::requests::outcome::{Done, Outcome, Then};
+use crate::router::{Control, Hints, Intent, Purpose, Selector, Verb, Which, Work, route};
 use crate::submit::{self, Caller, ResumeRequest, StartRequest};
 use crate::tasks::{self, CleanupRequest, NextObservation, Until, github_setup};
 
@@ -33,8 +33,6 @@ pub(crate) struct Ask {
     pub(crate) max_cost_usd: Option<f64>,
     /// The token of a confirmation.
     pub(crate) confirm: Option<String>,
-    /// Everything that a confirmation is bound to.
-    pub(crate) bound: String,
     pub(crate) dry_run: bool,
 }
 
@@ -42,6 +40,8 @@ type Observe<'a> = &'a mut dyn FnMut(&[View]) -> NextObservation;
 
 /// Routes the request and does what it asks for. An error of a use case is an outcome, too.
 pub(crate) fn carry_out(context: &mut Context, ask: &Ask, observe: Observe<'_>) -> Outcome {
+    let bare = without_hints_of_first_part(context, ask);
+    let ask = bare.as_ref().unwrap_or(ask);
     let routed = route(&ask.request, &ask.hints, &|word| choose::is_alias(context, word));
     let mut outcome = Outcome {
         action: action(&routed.intent),
@@ -83,46 +83,6 @@ pub(crate) fn carry_out(context: &mut Context, ask: &Ask, observe: Observe<'_>) 
     outcome
 }
 
-/// The work that waits for this choice, with the request that asked for it.
-fn chosen_work(context: &Context, ask: &Ask, control: &Control) -> Option<(Ask, Work, bool)> {
-    let is_one = control.verb == Verb::Choice && control.selector.which != Which::All;
-    let offered = memory::offered(context).filter(|offered| is_one && offered.operation == "run")?;
-    let hints = Hints { operation: Some(Operation::Run), ..ask.hints.clone() };
-    let ask = Ask { request: offered.then?, hints, ..ask.clone() };
-    let routed = route(&ask.request, &ask.hints, &|word| choose::is_alias(context, word));
-    let Intent::Work(work) = routed.intent else { return None };
-    let resume = Some(control.selector.clone());
-    Some((ask, Work { resume, may_start_anew: false, ..work }, routed.in_cloud))
-}
-
-/// Makes "#2" mean the list shown last. After an answer to it, a bare number only shows a task.
-fn renumber(context: &Context, ask: &Ask, done: &Done, is_choice: bool) {
-    let listed: Vec<TaskId> = match done {
-        Done::Looked(views) | Done::Read(views) | Done::Waited { views, .. } => {
-            views.iter().map(|view| view.row.id.clone()).collect()
-        }
-        Done::Cancelled(all) => all.iter().map(|one| one.view.row.id.clone()).collect(),
-        // Their choices are offered already, or still to be answered.
-        Done::Which(_) | Done::Would(_) | Done::Nothing(_) => return,
-        Done::Confirm(_) | Done::Failed(_) if is_choice => return,
-        Done::Started { .. }
-        | Done::Cleaned(_)
-        | Done::Guide(_)
-        | Done::Environments(_)
-        | Done::Confirm(_)
-        | Done::Failed(_) => Vec::new(),
-    };
-    let is_over = is_choice || matches!(done, Done::Confirm(_));
-    let tasks = match memory::offered(context) {
-        _ if listed.len() > 1 => listed,
-        Some(offered) if is_over => offered.tasks,
-        Some(_) | None => return,
-    };
-    if !ask.dry_run && memory::offer(context, "check", tasks, None).is_err() {
-        memory::forget_offer(context);
-    }
-}
-
 fn action(intent: &Intent) -> &'static str {
     match intent {
         Intent::Control(control) => verb_name(control.verb),
@@ -131,7 +91,7 @@ fn action(intent: &Intent) -> &'static str {
     }
 }
 
-fn verb_name(verb: Verb) -> &'static str {
+pub(super) fn verb_name(verb: Verb) -> &'static str {
     match verb {
         Verb::Check | Verb::Environments | Verb::Choice => "check",
         Verb::Wait => "wait",
@@ -140,23 +100,6 @@ fn verb_name(verb: Verb) -> &'static str {
         Verb::Setup => "setup",
         Verb::Cleanup => "cleanup",
     }
-}
-
-/// A choice continues the request that offered it. Without one, the chosen task is shown.
-fn answered(context: &Context, control: Control) -> (Control, &'static str) {
-    if control.verb != Verb::Choice {
-        let action = verb_name(control.verb);
-        return (control, action);
-    }
-    let offered = memory::offered(context);
-    let verb = match offered.as_ref().and_then(|offered| Operation::named(&offered.operation)) {
-        Some(Operation::Wait) => Verb::Wait,
-        Some(Operation::Cancel) => Verb::Cancel,
-        Some(Operation::Results) => Verb::Results,
-        Some(Operation::Check | Operation::Run | Operation::Setup | Operation::Cleanup) | None => Verb::Check,
-    };
-    let then = control.then.or(offered.and_then(|offered| offered.then));
-    (Control { verb, then, ..control }, verb_name(verb))
 }
 
 /// What is behind "then", once the first part has gone well.
@@ -185,11 +128,13 @@ fn follow(context: &mut Context, ask: &Ask, then: String, first: &Done, observe:
     }
     // The hints were about the first part.
     let hints = Hints { operation: None, task: None, ..ask.hints.clone() };
-    Then::Done(Box::new(carry_out(
-        context,
-        &Ask { request: then, hints, confirm: None, ..ask.clone() },
-        observe,
-    )))
+    let ask = Ask { request: then, hints, confirm: None, ..ask.clone() };
+    let mut outcome = carry_out(context, &ask, observe);
+    if let Done::Confirm(confirmation) = &mut outcome.done {
+        // The first part is not to be done again.
+        confirmation.request = Some(ask.request);
+    }
+    Then::Done(Box::new(outcome))
 }
 
 fn control_tasks(
@@ -258,20 +203,6 @@ fn said(verb: Verb) -> &'static str {
     }
 }
 
-/// A dry run remembers nothing.
-fn offer(
-    context: &Context,
-    ask: &Ask,
-    action: &str,
-    choices: &[Choice],
-    then: Option<String>,
-) -> Result<(), TaskError> {
-    if ask.dry_run {
-        return Ok(());
-    }
-    memory::offer(context, action, choices.iter().map(|choice| choice.id.clone()).collect(), then)
-}
-
 fn names(ids: &[TaskId]) -> String {
     ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
@@ -300,7 +231,7 @@ fn cancel(
 ) -> Result<Done, TaskError> {
     let would = format!("cancel {}", names(&ids));
     let is_wide = selector.which == Which::All || ids.len() > 1;
-    let ids = match allowed(context, ask, is_wide, &would, ids)? {
+    let ids = match allowed(context, ask, "cancel", is_wide, &would, ids)? {
         Allowed::Yes(ids) => ids,
         Allowed::No(done) => return Ok(done),
     };
@@ -320,40 +251,10 @@ fn clean_up(context: &mut Context, ask: &Ask) -> Result<Done, TaskError> {
     let would = format!(
         "remove {found} old finished {runs} of this project, and captures and terminals that are old"
     );
-    match allowed(context, ask, true, &would, Vec::new())? {
+    match allowed(context, ask, "cleanup", true, &would, Vec::new())? {
         Allowed::Yes(_) => Ok(Done::Cleaned(Box::new(tasks::cleanup(context, CleanupRequest::default())?))),
         Allowed::No(done) => Ok(done),
     }
-}
-
-enum Allowed {
-    Yes(Vec<TaskId>),
-    No(Done),
-}
-
-/// Asks back before something that destroys or costs. A confirmation holds for the tasks that it named.
-fn allowed(
-    context: &Context,
-    ask: &Ask,
-    is_risky: bool,
-    would: &str,
-    ids: Vec<TaskId>,
-) -> Result<Allowed, TaskError> {
-    if ask.dry_run {
-        return Ok(Allowed::No(Done::Would(format!("Would {would}."))));
-    }
-    if !is_risky && !ask.require_confirmation {
-        return Ok(Allowed::Yes(ids));
-    }
-    if let Some(token) = &ask.confirm
-        && let Some(confirmed) = memory::confirmed(context, token, &ask.bound)
-    {
-        return Ok(Allowed::Yes(confirmed));
-    }
-    let token = memory::ask(context, &ask.bound, ids)?;
-    let until = clock::now().later(memory::KEPT_MS);
-    let refused = ask.confirm.is_some();
-    Ok(Allowed::No(Done::Confirm(Confirmation { would: would.to_owned(), token, until, refused })))
 }
 
 fn run(
@@ -391,7 +292,12 @@ fn run(
         outcome.trace.push(format!("continues: {id}"));
     }
     let above_cost = ask.max_cost_usd.is_some_and(|cost| cost > context.config.max_cost_usd);
-    let is_risky = start.sandbox == Some(Sandbox::DangerFullAccess) || above_cost;
+    let inherited = match &resumed {
+        Some(id) => submit::inherited_sandbox(context, id, &start.caller)?,
+        None => None,
+    };
+    let sandbox = start.sandbox.or(inherited);
+    let is_risky = sandbox == Some(Sandbox::DangerFullAccess) || above_cost;
     let would = match ask.max_cost_usd {
         // Nothing measures it yet, so nothing stops there.
         Some(cost) => {
@@ -399,9 +305,16 @@ fn run(
         }
         None => would,
     };
-    if let Allowed::No(done) = allowed(context, ask, is_risky, &would, Vec::new())? {
-        return Ok(done);
-    }
+    let would = match inherited {
+        Some(Sandbox::DangerFullAccess) if start.sandbox.is_none() => {
+            format!("{would} (in the sandbox danger-full-access, like before)")
+        }
+        Some(_) | None => would,
+    };
+    let resumed = match allowed(context, ask, "run", is_risky, &would, Vec::from_iter(resumed))? {
+        Allowed::Yes(ids) => ids.into_iter().next(),
+        Allowed::No(done) => return Ok(done),
+    };
     let accepted = match &resumed {
         Some(id) => submit::resume(context, ResumeRequest { of: id.to_string(), ask: start })?,
         None => submit::start(context, start)?,

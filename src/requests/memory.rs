@@ -31,6 +31,8 @@ pub(super) struct Offered {
 struct Asked {
     at: Timestamp,
     project: PathBuf,
+    /// What is to be done, as a hint names it. The same words may mean something else later.
+    operation: String,
     /// The request and everything that came with it.
     request: String,
     tasks: Vec<TaskId>,
@@ -58,22 +60,42 @@ pub(super) fn forget_offer(context: &Context) {
 }
 
 /// Remembers a request and returns the token that confirms it.
-pub(super) fn ask(context: &Context, request: &str, tasks: Vec<TaskId>) -> Result<String, TaskError> {
+pub(super) fn ask(
+    context: &Context,
+    operation: &str,
+    request: &str,
+    tasks: Vec<TaskId>,
+) -> Result<String, TaskError> {
     let token = ids::secret()?;
     forget_old(context);
-    let (project, request) = (context.project(), request.to_owned());
-    write(context, &asked(context, &token), &Asked { at: clock::now(), project, request, tasks })?;
+    let (project, operation, request) = (context.project(), operation.to_owned(), request.to_owned());
+    let asked_now = Asked { at: clock::now(), project, operation, request, tasks };
+    write(context, &asked(context, &token), &asked_now)?;
     Ok(token)
 }
 
-/// The tasks that `token` confirms this request for. Valid once.
-pub(super) fn confirmed(context: &Context, token: &str, request: &str) -> Option<Vec<TaskId>> {
-    let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let path = asked(context, token);
-    let asked = read::<Asked>(&path).filter(|_| is_token)?;
-    let fits = asked.request == request && asked.project == context.project() && is_kept(asked.at);
+/// Whether `token` was given out for this request.
+pub(super) fn is_asked(context: &Context, token: &str, request: &str) -> bool {
+    read_asked(context, token).is_some_and(|asked| asked.request == request)
+}
+
+/// The tasks that `token` confirms this operation for. Valid once.
+pub(super) fn confirmed(
+    context: &Context,
+    token: &str,
+    operation: &str,
+    request: &str,
+) -> Option<Vec<TaskId>> {
+    let asked_then = read_asked(context, token)?;
+    let fits = asked_then.request == request && asked_then.operation == operation;
     // Of two that use it at once, one removes the file.
-    (fits && fs::remove_file(&path).is_ok()).then_some(asked.tasks)
+    (fits && fs::remove_file(asked(context, token)).is_ok()).then_some(asked_then.tasks)
+}
+
+fn read_asked(context: &Context, token: &str) -> Option<Asked> {
+    let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let asked = read::<Asked>(&asked(context, token)).filter(|_| is_token)?;
+    (asked.project == context.project() && is_kept(asked.at)).then_some(asked)
 }
 
 fn offers(context: &Context) -> PathBuf {

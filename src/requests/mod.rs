@@ -2,8 +2,10 @@
 //!
 //! The router decides what a request asks for; this layer knows the registry, the time, and what was asked before.
 
+mod answers;
 mod carry_out;
 mod choose;
+mod confirm;
 mod memory;
 mod outcome;
 

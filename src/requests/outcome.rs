@@ -76,6 +76,8 @@ pub(crate) struct Confirmation {
     pub(crate) would: String,
     pub(crate) token: String,
     pub(crate) until: Timestamp,
+    /// The request to repeat with the token, where that is only a part of the whole one.
+    pub(crate) request: Option<String>,
     /// The given token was not valid.
     pub(crate) refused: bool,
 }

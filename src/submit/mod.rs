@@ -22,7 +22,7 @@ pub(crate) use caller::{Caller, Ceiling, Client};
 pub(crate) use check_apply::check_apply;
 pub(crate) use isolation::Isolation;
 pub(crate) use program::codex_program;
-pub(crate) use resume::{ResumeRequest, resume};
+pub(crate) use resume::{ResumeRequest, inherited_sandbox, resume};
 pub(crate) use start::{Accepted, start};
 pub(crate) use start_request::{ParentTask, RequestedLimits, StartRequest};
 pub(crate) use write_bounds::directory;

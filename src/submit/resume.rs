@@ -8,7 +8,7 @@ use crate::context::{Context, TaskError};
 use crate::execution::{Message, control};
 use crate::host::clock;
 use crate::model::{AgentName, Request, Resumed, Sandbox, State, TaskId, ThreadId};
-use crate::reading::{View, look_up, view};
+use crate::reading::{View, find, look_up, view};
 use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
 use crate::submit::isolation::Isolation;
@@ -68,6 +68,19 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeRequest) -> Result<Acc
     let mut accepted = start(context, StartRequest { resume: Some(resumed), ..ask })?;
     accepted.warnings.splice(0..0, lowered);
     Ok(accepted)
+}
+
+/// The sandbox that a task takes over if it continues `of`; `None` if that only answers a question.
+pub(crate) fn inherited_sandbox(
+    context: &Context,
+    of: &TaskId,
+    caller: &Caller,
+) -> Result<Option<Sandbox>, TaskError> {
+    let row = find(context, of.as_str())?;
+    let before = context.dir(&row.run_id).read_request()?;
+    let has_question = !row.state.is_final() && view(context, row).question().is_some();
+    let most = caller.max_sandbox(&context.config);
+    Ok(before.filter(|_| !has_question).map(|before| before.sandbox.min(most)))
 }
 
 /// Answers the question of a running task, and waits until its agent has the answer.

@@ -313,6 +313,52 @@ fn what_destroys_or_costs_asks_back_once() {
 }
 
 #[test]
+fn a_confirmation_to_continue_holds_for_the_task_it_named() {
+    let mut world = World::new();
+    let codex = world.env.root().join("bin/codex");
+    world.env.configure(&format!("codex_path = {codex:?}\nmax_sandbox = \"danger-full-access\"\n"));
+    let token = |asked: &Value| asked["confirmation"]["confirm"].as_str().map(str::to_owned);
+    let first = world.finish("run the tests");
+    let asked = world.ask(json!({ "request": "continue", "safety": { "requireConfirmation": true } }));
+    assert!(asked["confirmation"]["would"].as_str().unwrap().contains(&first), "{asked:#}");
+    world.finish("run the linter");
+    let safety = json!({ "requireConfirmation": true, "confirm": token(&asked) });
+    let continued = world.ask(json!({ "request": "continue", "safety": safety }));
+    assert!(message(&continued).contains(&format!("Continuing {first}")), "{continued:#}");
+    world.env.await_final(continued["task"]["id"].as_str().unwrap());
+    // Full access is asked about each time, also where it is inherited.
+    let hints = json!({ "sandbox": "danger-full-access" });
+    let asked = world.ask(json!({ "request": "run it", "hints": hints }));
+    let safety = json!({ "confirm": token(&asked) });
+    let started = world.ask(json!({ "request": "run it", "hints": hints, "safety": safety }));
+    world.env.await_final(started["task"]["id"].as_str().unwrap());
+    let asked = world.say("continue");
+    assert!(asked["confirmation"]["would"].as_str().unwrap().contains("danger-full-access"), "{asked:#}");
+}
+
+#[test]
+fn what_is_behind_then_is_confirmed_alone() {
+    let mut world = World::new();
+    let id = world.start("migrate slowly");
+    let (hints, safety) = (json!({ "task_id": id }), json!({ "max_cost_usd": 5 }));
+    let whole = json!({ "request": "stop it, then run the linter", "hints": hints, "safety": safety });
+    let asked = world.ask(whole);
+    assert_eq!(asked["task"]["status"], "canceled", "{asked:#}");
+    let confirmation = &asked["continuation"]["confirmation"];
+    assert_eq!(confirmation["request"], "run the linter", "{asked:#}");
+    assert!(message(&asked).contains("repeat only \"run the linter\""), "{asked:#}");
+    let confirm = |request: &Value, max: u32| {
+        let safety = json!({ "max_cost_usd": max, "confirm": confirmation["confirm"] });
+        json!({ "request": request, "hints": hints, "safety": safety })
+    };
+    // It is bound to what came with it.
+    assert!(world.ask(confirm(&confirmation["request"], 6))["confirmation"].is_object());
+    let started = world.ask(confirm(&confirmation["request"], 5));
+    assert!(message(&started).starts_with("Started task"), "{started:#}");
+    world.env.await_final(started["task"]["id"].as_str().unwrap());
+}
+
+#[test]
 fn a_dry_run_changes_nothing_and_explains_itself() {
     let mut world = World::new();
     let id = world.finish("run the tests");

@@ -116,7 +116,6 @@ struct Safety {
 }
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
-    let bound = bound(&given);
     let given: Given = arguments(call.tool, given)?;
     if given.request.trim().is_empty() {
         return Err(refused("`request` is empty", "say what you want, such as \"run the tests\""));
@@ -138,7 +137,6 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         require_confirmation: given.safety.require_confirmation,
         max_cost_usd: given.safety.max_cost_usd,
         confirm: given.safety.confirm,
-        bound,
         dry_run: given.dry_run,
     };
     let outcome = requests::carry_out(&mut call.context, &ask, &mut call.observe);
@@ -149,19 +147,4 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let text = reply.text(call.tool.name);
     let failed = reply.has_failed();
     Ok(call.reply(&reply, text)?.in_format(given.format).within(Budget::MOST).failed(failed))
-}
-
-/// The request and all that came with it but the token itself.
-fn bound(given: &Map<String, Value>) -> String {
-    let mut given = given.clone();
-    if let Some(Value::Object(safety)) = given.get_mut("safety") {
-        safety.remove("confirm");
-    }
-    if given.get("safety").is_some_and(|safety| safety.as_object().is_some_and(Map::is_empty)) {
-        given.remove("safety");
-    }
-    let mut fields: Vec<(String, String)> =
-        given.into_iter().map(|(name, value)| (name, value.to_string())).collect();
-    fields.sort();
-    format!("{fields:?}")
 }
