@@ -2,7 +2,7 @@
 
 use crate::autopilot::coordinate::Coordinator;
 use crate::context::WorktreeError;
-use crate::model::{Job, PlanRecord, Worktree, WorktreeEnd};
+use crate::model::{Job, Plan, PlanRecord, Worktree, WorktreeEnd};
 use crate::reading::{self, Subrun};
 use crate::worktrees::{self, BranchPoint, MergedBranches};
 
@@ -26,7 +26,7 @@ impl Coordinator<'_> {
     /// The branch with what all jobs have done, and what could not be merged into it.
     pub(super) fn result_branch(&self) -> (Option<WorktreeEnd>, Vec<String>) {
         let Some(base) = self.plan.base.clone() else { return (None, Vec::new()) };
-        let name = self.branch("result");
+        let name = self.branch(Plan::RESULT);
         let last = last_jobs(&self.plan);
         match self.merge(&last, Some(&name)) {
             Err(error) => (None, vec![format!("the branches of the jobs could not be merged: {error}")]),

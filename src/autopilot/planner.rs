@@ -21,7 +21,7 @@ pub(super) fn job(task: &str, settings: &Autopilot, sandbox: Sandbox) -> Job {
         "Plan the task below for up to {most} agents that work in runs of their own, and do none of it yourself. Look at \
          the project as far as the plan needs it.\n\nIf one run does it as well (a question, one small change), \
          answer `should_delegate: false`, the reason, and no jobs. Otherwise give 1 to {most} jobs. Each has an `id` of \
-         lower-case letters, a `title`, and a `task` that an agent understands which sees nothing else but the reports of \
+         lower-case letters other than `plan` and `result`, a `title`, and a `task` that an agent understands which sees nothing else but the reports of \
          the jobs in `after`: those must complete first and stand earlier in the list. Jobs that do not need each other \
          run at the same time, so they must not change the same files. {writes} `thinking_level` is high for what is hard, \
          low for looking and checking. End with a job that checks the result.\n\nThe task:\n\n{}",
@@ -103,8 +103,9 @@ pub(super) fn read(
     };
     let plan = Plan { jobs: jobs.into_iter().map(clamp).collect() };
     let plan = plan.check(settings.max_agents).map_err(|error| bad(error.to_string()))?;
-    if plan.jobs.iter().any(|job| job.id == Plan::PLANNER) {
-        return Err(bad(format!("`{}` is the planner's own job", Plan::PLANNER)));
+    let reserved = [Plan::PLANNER, Plan::RESULT];
+    if let Some(job) = plan.jobs.iter().find(|job| reserved.contains(&job.id.as_str())) {
+        return Err(bad(format!("the job id `{}` is reserved", job.id)));
     }
     Ok((decision, plan.jobs))
 }
@@ -158,7 +159,8 @@ mod tests {
         check(&answer(false, two), "false ");
         check(&answer(true, &[]), "0 jobs; it needs 1 to 2");
         check(&answer(true, &[("a", &["b"], "read-only"), ("b", &[], "read-only")]), "not an earlier job");
-        check(&answer(true, &[("plan", &[], "read-only")]), "the planner's own job");
+        check(&answer(true, &[("plan", &[], "read-only")]), "the job id `plan` is reserved");
+        check(&answer(true, &[("result", &[], "read-only")]), "the job id `result` is reserved");
         check("{}", "cannot be used: missing field");
         let many: Vec<(&str, &[&str], &str)> =
             ["a", "b", "c"].iter().map(|id| (*id, &[] as &[&str], "read-only")).collect();

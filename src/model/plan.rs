@@ -92,6 +92,8 @@ pub(crate) enum BadPlan {
 impl Plan {
     /// The id of the job in which an agent makes the plan. No other job has it.
     pub(crate) const PLANNER: &'static str = "plan";
+    /// Ends the name of the branch with the work of all jobs, where that of a job has its id.
+    pub(crate) const RESULT: &'static str = "result";
 
     pub(crate) fn parse(text: &str) -> Result<Self, BadPlan> {
         let plan: Plan = serde_json::from_str(text).map_err(|error| BadPlan::Json(error.to_string()))?;
