@@ -7,20 +7,23 @@ use crate::reading::{self, Subrun};
 use crate::worktrees::{self, BranchPoint, MergedBranches};
 
 impl Coordinator<'_> {
-    /// The branch for `job`; `None` if it works in the directory itself. `Err` has the reason why it cannot start.
-    pub(super) fn branch_point(&self, job: &Job) -> Result<Option<BranchPoint>, String> {
-        let Some(base) = &self.plan.base else { return Ok(None) };
-        let merged = self.merge(&job.after, None).map_err(|error| error.to_string())?;
-        let base = match merged {
+    /// The branch for `job`; `None` if it works in the directory itself. The inner error names the conflicts because
+    /// of which it can never start.
+    pub(super) fn branch_point(
+        &self,
+        job: &Job,
+    ) -> Result<Result<Option<BranchPoint>, String>, WorktreeError> {
+        let Some(base) = &self.plan.base else { return Ok(Ok(None)) };
+        let base = match self.merge(&job.after, None)? {
             Some(MergedBranches { conflicts, .. }) if !conflicts.is_empty() => {
                 let conflicts: Vec<String> = conflicts.iter().map(worktrees::Conflict::line).collect();
-                return Err(conflicts.join("; "));
+                return Ok(Err(conflicts.join("; ")));
             }
             Some(merged) => merged.head,
-            None if !job.writes() => return Ok(None),
+            None if !job.writes() => return Ok(Ok(None)),
             None => base.clone(),
         };
-        Ok(Some(BranchPoint { branch: self.branch(&job.id), base: Some(base) }))
+        Ok(Ok(Some(BranchPoint { branch: self.branch(&job.id), base: Some(base) })))
     }
 
     /// The branch with what all jobs have done, and what could not be merged into it.

@@ -3,7 +3,6 @@
 //! `plan.json` says which task each job became. Each job is submitted under a key of its own, so a new supervisor
 //! that goes on from there never starts a job twice.
 
-use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde_json::json;
@@ -16,7 +15,7 @@ use crate::context::{Context, TaskError, one_line};
 use crate::execution::attached;
 use crate::execution::control::Listener;
 use crate::execution::pump;
-use crate::host::Env;
+use crate::host::{Env, files};
 use crate::model::{
     Answer, EarlierResult, FailureCode, Fault, Job, JobRecord, JobStatus, Outcome, Plan, PlanRecord,
     PlanStep, Planner, Request, RunResult, State, StopReason, TaskId,
@@ -232,14 +231,14 @@ impl<'a> Coordinator<'a> {
         let Some(record) = self.plan.jobs.get(index) else { return Ok(()) };
         let task = match self.find_job(&record.job)? {
             Some(task) => Ok(task),
-            None => {
-                let branch = match self.branch_point(&record.job) {
-                    Ok(branch) => branch,
-                    Err(reason) => return self.skip(index, reason),
-                };
-                let ask = job_request(self.request, &record.job, self.earlier(&record.job), branch);
-                start(&mut self.context, ask).map(|accepted| accepted.task_id)
-            }
+            None => match self.branch_point(&record.job) {
+                Ok(Ok(branch)) => {
+                    let ask = job_request(self.request, &record.job, self.earlier(&record.job), branch);
+                    start(&mut self.context, ask).map(|accepted| accepted.task_id)
+                }
+                Ok(Err(conflicts)) => return self.skip(index, conflicts),
+                Err(error) => Err(TaskError::from(error)),
+            },
         };
         match task {
             Ok(task) => {
@@ -366,13 +365,13 @@ fn steps(subruns: &[Subrun]) -> Vec<PlanStep> {
     subruns.iter().map(step).collect()
 }
 
-/// Whether the same may succeed later: another process has the registry locked, or the disk is full.
+/// Whether the same may succeed later: the registry or the repository is busy, or the disk is full.
 fn is_temporary(error: &TaskError) -> bool {
-    let is_full = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
     matches!(
         error,
         TaskError::Registry(RegistryError::Busy(_) | RegistryError::Full(_)) | TaskError::DiskFull { .. }
-    ) || matches!(error, TaskError::Write { source, .. } if is_full(source.kind()))
+    ) || matches!(error, TaskError::Write { source, .. } if files::is_full(source))
+        || matches!(error, TaskError::Worktree(error) if error.is_temporary())
 }
 
 fn stop(error: TaskError) -> StopReason {

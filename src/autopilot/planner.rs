@@ -21,8 +21,8 @@ pub(super) fn job(task: &str, settings: &Autopilot, sandbox: Sandbox) -> Job {
         "Plan the task below for up to {most} agents that work in runs of their own, and do none of it yourself. Look at \
          the project as far as the plan needs it.\n\nIf one run does it as well (a question, one small change), \
          answer `should_delegate: false`, the reason, and no jobs. Otherwise give 1 to {most} jobs. Each has an `id` of \
-         lower-case letters other than `plan` and `result`, a `title`, and a `task` that an agent understands which sees nothing else but the reports of \
-         the jobs in `after`: those must complete first and stand earlier in the list. Jobs that do not need each other \
+         lower-case letters other than `plan` and `result`, a `title`, and a `task` that an agent understands which sees \
+         nothing else but the reports of the jobs in `after`: those must complete first and stand earlier in the list. Jobs that do not need each other \
          run at the same time, so they must not change the same files. {writes} `thinking_level` is high for what is hard, \
          low for looking and checking. End with a job that checks the result.\n\nThe task:\n\n{}",
         task.trim()

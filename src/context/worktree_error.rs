@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::git::{AllAddedError, SnapshotError};
+use crate::host::{BoundedRunError, files};
 
 /// Why something could not be done with a worktree.
 #[derive(Debug, thiserror::Error)]
@@ -36,4 +37,51 @@ pub(crate) enum WorktreeError {
     AllAdded(#[from] AllAddedError),
     #[error("{0}")]
     Io(#[from] io::Error),
+}
+
+impl WorktreeError {
+    /// Whether the same may succeed later.
+    pub(crate) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Moving(_) | Self::Busy => true,
+            Self::Io(error) | Self::Git(SnapshotError::Io(error)) => files::is_full(error),
+            Self::Git(SnapshotError::Git(BoundedRunError::Failed { complaint, .. })) => {
+                complaint.contains("No space left on device")
+            }
+            Self::NoRepository(_)
+            | Self::NoCommit(_)
+            | Self::NoBase(_)
+            | Self::Forgotten(_)
+            | Self::NoBranch(_)
+            | Self::NoChanges
+            | Self::Running
+            | Self::NothingToUndo
+            | Self::Setup(_)
+            | Self::Git(_)
+            | Self::AllAdded(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_busy_repository_pass() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let passing = [
+            WorktreeError::Busy,
+            WorktreeError::Moving("/srv/shop".into()),
+            WorktreeError::Io(full()),
+            WorktreeError::Git(SnapshotError::Io(full())),
+        ];
+        passing.iter().for_each(|error| assert!(error.is_temporary(), "{error}"));
+        let lasting = [
+            WorktreeError::NoBranch("a".into()),
+            WorktreeError::Io(io::ErrorKind::NotFound.into()),
+            WorktreeError::Git(SnapshotError::NoGit),
+        ];
+        lasting.iter().for_each(|error| assert!(!error.is_temporary(), "{error}"));
+    }
 }
