@@ -17,6 +17,7 @@ const MOST_LISTED: usize = 50;
 
 #[derive(Debug, Args)]
 pub(super) struct Apply {
+    /// The task whose changes to apply: its id or alias
     id: String,
     /// Show what would change, and change nothing
     #[arg(long)]
@@ -50,6 +51,7 @@ impl Apply {
 
 #[derive(Debug, Args)]
 pub(super) struct Discard {
+    /// The task whose changes to discard: its id or alias
     id: String,
 }
 
@@ -64,6 +66,7 @@ impl Discard {
 
 #[derive(Debug, Args)]
 pub(super) struct ShowDiff {
+    /// The task whose changes to show: its id or alias
     id: String,
 }
 

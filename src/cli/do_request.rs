@@ -25,7 +25,7 @@ pub(super) struct Do {
     /// Show how the request was understood
     #[arg(long)]
     explain: bool,
-    /// Confirm a request that was asked back, with the token of that reply
+    /// Confirm the request with the token of the reply that asked for confirmation
     #[arg(long, value_name = "TOKEN")]
     confirm: Option<String>,
     /// Stop waiting after this long; the run goes on

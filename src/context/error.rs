@@ -145,7 +145,7 @@ pub(crate) enum TaskError {
     },
     #[error("clients can replay only the recordings that come with delegator")]
     ForeignRecording,
-    #[error("not enforced yet, so not accepted: {}", quoted(.0))]
+    #[error("not supported yet: {}", quoted(.0))]
     NotYet(Vec<&'static str>),
     #[error("network access is not allowed by this machine's configuration")]
     NetworkOff,

@@ -133,7 +133,7 @@ impl Home {
         self.root.join("captures")
     }
 
-    /// What requests in plain words were asked back.
+    /// The choices and confirmations that requests in plain words wait for.
     pub(crate) fn asked(&self) -> PathBuf {
         self.root.join("asked")
     }

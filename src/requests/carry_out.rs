@@ -66,8 +66,7 @@ pub(crate) fn carry_out(context: &mut Context, ask: &Ask, observe: Observe<'_>) 
             let is_choice = control.verb == Verb::Choice;
             if let Some((ask, work, in_cloud)) = chosen_work(context, ask, &control) {
                 outcome.action = "run";
-                outcome.done =
-                    run(context, &ask, work, in_cloud, &mut outcome).unwrap_or_else(Done::Failed);
+                outcome.done = run(context, &ask, work, in_cloud, &mut outcome).unwrap_or_else(Done::Failed);
                 renumber(context, &ask, &outcome.done, is_choice);
                 return outcome;
             }

@@ -135,7 +135,11 @@ fn an_alias_that_reaches_into_another_project_is_told() {
     assert!(refused.stderr.starts_with(&own) && refused.stderr.contains(&task), "{}", refused.stderr);
     let refused = run_in(&env, &elsewhere, &["do", "cancel \"deploy\""]);
     assert_eq!(refused.code, Some(3), "{}", refused.stdout);
-    assert!(refused.stdout.contains("of another project") && refused.stderr.contains(&task), "{}", refused.stderr);
+    assert!(
+        refused.stdout.contains("of another project") && refused.stderr.contains(&task),
+        "{}",
+        refused.stderr
+    );
     env.expect(4, &["results", &task]);
     // Who gives an id, or wants a document, knows.
     for args in [&["cancel", &task][..], &["results", "deploy", "--json"]] {

@@ -282,7 +282,7 @@ fn a_follow_up_continues_the_thread() {
 }
 
 #[test]
-fn what_destroys_or_costs_asks_back_once() {
+fn what_destroys_or_costs_is_confirmed_once() {
     let mut world = World::new();
     let ids = [world.start("run a slowly"), world.start("run b slowly")];
     let asked = world.say("cancel all");

@@ -38,9 +38,17 @@ const CONTEXT: &[Field] = &[
     Field::new("repo_root", Kind::Text, "The repository, where `working_dir` is not given."),
 ];
 const SAFETY: &[Field] = &[
-    Field::new("require_confirmation", Kind::Flag, "Ask back before anything is started or ended."),
-    Field::new("max_cost_usd", Kind::Number, "What it may cost; above the configured amount, ask back."),
-    Field::new("confirm", Kind::Text, "The token of a reply that asked back."),
+    Field::new(
+        "require_confirmation",
+        Kind::Flag,
+        "Ask for confirmation before anything is started or ended.",
+    ),
+    Field::new(
+        "max_cost_usd",
+        Kind::Number,
+        "What it may cost; above the configured amount, a confirmation is needed.",
+    ),
+    Field::new("confirm", Kind::Text, "The token of the reply that asked for confirmation."),
 ];
 
 pub(crate) const TOOL: Tool = Tool {
