@@ -11,7 +11,7 @@ use crate::requests::choose::{self, Chosen};
 use crate::requests::memory;
 use crate::requests::outcome::{Choice, Confirmation, Done, Outcome, Then};
 use crate::router::{Control, Hints, Intent, Operation, Purpose, Selector, Verb, Which, Work, route};
-use crate::submit::{self, Caller, ResumeRequest, StartRequest};
+use crate::submit::{self, Caller, Isolation, ResumeRequest, StartRequest};
 use crate::tasks::{self, CleanupRequest, NextObservation, Until, github_setup};
 
 /// The longest wait without a limit of the caller's own.
@@ -329,13 +329,37 @@ fn run(
         },
         None => None,
     };
-    let start = start_request(ask, &work, in_cloud)?;
+    let after = match &work.after {
+        Some(selector) => match choose::choose(context, selector, Purpose::Wait)? {
+            Chosen::Tasks { ids, confidence, .. } => {
+                let [id] = ids.as_slice() else {
+                    let why = format!("A task can begin after one other task. Name one of {}.", names(&ids));
+                    return Ok(Done::Nothing(why));
+                };
+                outcome.confidence = outcome.confidence.min(confidence);
+                Some(id.clone())
+            }
+            Chosen::Ambiguous(choices) => return Ok(Done::Which(choices)),
+            Chosen::Nothing(guidance) => return Ok(Done::Nothing(guidance)),
+        },
+        None => None,
+    };
+    let start =
+        StartRequest { after: after.as_ref().map(TaskId::to_string), ..start_request(ask, &work, in_cloud)? };
+    let place = if work.in_worktree { " in a worktree of its own" } else { "" };
+    let order = after.as_ref().map(|id| format!(" after {id}")).unwrap_or_default();
     let would = match &resumed {
-        Some(id) => format!("continue {id} with: {}", work.task),
-        None => format!("start a {} task: {}", if in_cloud { "cloud" } else { "local" }, work.task),
+        Some(id) => format!("continue {id}{order} with: {}", work.task),
+        None => {
+            let kind = if in_cloud { "cloud" } else { "local" };
+            format!("start a {kind} task{place}{order}: {}", work.task)
+        }
     };
     if let Some(id) = &resumed {
         outcome.trace.push(format!("continues: {id}"));
+    }
+    if let Some(id) = &after {
+        outcome.trace.push(format!("begins after: {id}"));
     }
     let above_cost = ask.max_cost_usd.is_some_and(|cost| cost > context.config.max_cost_usd);
     let is_risky = start.sandbox == Some(Sandbox::DangerFullAccess) || above_cost;
@@ -368,17 +392,9 @@ fn start_request(ask: &Ask, work: &Work, in_cloud: bool) -> Result<StartRequest,
         Some(Err(_)) => return Err(TaskError::NotYet(vec!["agent"])),
         None => None,
     };
-    let unknown = [
-        ("isolation", work.in_worktree),
-        ("after", work.after.is_some()),
-        (
-            "agent",
-            work.on_every_agent || (in_cloud && named.is_some_and(|agent| !agent.starts_with("codex"))),
-        ),
-    ];
-    let unknown: Vec<&str> = unknown.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect();
-    if !unknown.is_empty() {
-        return Err(TaskError::NotYet(unknown));
+    let is_no_cloud_agent = in_cloud && named.is_some_and(|agent| !agent.starts_with("codex"));
+    if work.on_every_agent || is_no_cloud_agent {
+        return Err(TaskError::NotYet(vec!["agent"]));
     }
     let sandbox = hints.sandbox.as_deref().or(work.sandbox).and_then(|name| name.parse().ok());
     Ok(StartRequest {
@@ -386,6 +402,7 @@ fn start_request(ask: &Ask, work: &Work, in_cloud: bool) -> Result<StartRequest,
         task: work.task.clone(),
         cwd: ask.cwd.clone(),
         sandbox,
+        isolation: if work.in_worktree { Isolation::Worktree } else { Isolation::None },
         env_id: hints.env_id.clone(),
         caller: ask.caller.clone(),
         ..StartRequest::default()
