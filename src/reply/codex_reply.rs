@@ -206,9 +206,13 @@ impl CodexReply {
                 self.read(views);
             }
             Done::Read(views) => self.read(views),
-            Done::Cancelled(all) => {
+            Done::Cancelled { all, refused } => {
                 let messages = all.iter().map(|one| Cancellation::of(one, None).message);
-                self.user_message = messages.collect::<Vec<_>>().join(" ");
+                let refused = refused.iter().map(|(id, error)| {
+                    let why = Failure::of(error, voice).message;
+                    format!("Could not cancel {id}: {}.", plain::line(&why, QUOTED))
+                });
+                self.user_message = messages.chain(refused).collect::<Vec<_>>().join(" ");
                 self.show(all.iter().map(|one| CodexTask::of(&one.view)).collect());
             }
             Done::Cleaned(cleaned) => {

@@ -121,14 +121,17 @@ fn follow(context: &mut Context, ask: &Ask, then: String, first: &Done, observe:
         Done::Which(_) | Done::Confirm(_) | Done::Nothing(_) | Done::Failed(_) => {
             return not_yet("the first part is open");
         }
-        Done::Cancelled(all) if all.iter().any(|one| one.still_ending) => {
+        Done::Cancelled { all, .. } if all.iter().any(|one| one.still_ending) => {
             return not_yet("the task is still ending");
+        }
+        Done::Cancelled { refused, .. } if !refused.is_empty() => {
+            return not_yet("not every task could be cancelled");
         }
         Done::Started { .. }
         | Done::Looked(_)
         | Done::Waited { .. }
         | Done::Read(_)
-        | Done::Cancelled(_)
+        | Done::Cancelled { .. }
         | Done::Cleaned(_)
         | Done::Guide(_)
         | Done::Environments(_)
@@ -255,13 +258,23 @@ fn cancel(
         Allowed::Yes(ids) => ids,
         Allowed::No(done) => return Ok(done),
     };
-    let cancel = |id: &TaskId| {
+    let mut cancel = |id: &TaskId| {
         let hosted = id.as_str().starts_with("T-cloud-");
         // Codex cannot end what the cloud has.
         let cancel = if hosted { tasks::cancel_unless_submitted } else { tasks::cancel };
         cancel(context, id.as_str(), Some("asked for in plain words"))
     };
-    Ok(Done::Cancelled(ids.iter().map(cancel).collect::<Result<_, _>>()?))
+    if let [id] = ids.as_slice() {
+        return Ok(Done::Cancelled { all: vec![cancel(id)?], refused: Vec::new() });
+    }
+    let (mut all, mut refused) = (Vec::new(), Vec::new());
+    for id in ids {
+        match cancel(&id) {
+            Ok(cancelled) => all.push(cancelled),
+            Err(error) => refused.push((id, error)),
+        }
+    }
+    Ok(Done::Cancelled { all, refused })
 }
 
 fn clean_up(context: &mut Context, ask: &Ask) -> Result<Done, TaskError> {

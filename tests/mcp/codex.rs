@@ -289,6 +289,28 @@ fn what_destroys_or_costs_asks_back_once() {
 }
 
 #[test]
+fn a_task_in_the_cloud_does_not_keep_the_others_from_being_cancelled() {
+    let mut world = World::new();
+    fs::write(world.env.side().join("cloud/state"), "PENDING").unwrap();
+    let hints = json!({ "mode": "cloud", "envId": "e" });
+    let first = world.start("run a slowly");
+    let sent = world.ask(json!({ "request": "run full integration tests", "hints": hints }));
+    let cloud = sent["task"]["id"].as_str().unwrap().to_owned();
+    wait_for("the cloud to have it", PATIENCE, || {
+        let status = world.say(&format!("check {cloud}"))["task"]["status"].clone();
+        world.env.side().join("cloud/at-status").exists().then_some(()).filter(|()| status == "working")
+    });
+    let later = world.start("run b slowly");
+    let asked = world.say("cancel all");
+    let token = asked["confirmation"]["confirm"].as_str().unwrap().to_owned();
+    let done = world.ask(json!({ "request": "cancel all", "safety": { "confirm": token } }));
+    assert!(message(&done).contains(&format!("Could not cancel {cloud}: ")), "{done:#}");
+    for id in [first, later] {
+        assert_eq!(world.say(&format!("check {id}"))["task"]["status"], "canceled");
+    }
+}
+
+#[test]
 fn a_dry_run_changes_nothing_and_explains_itself() {
     let mut world = World::new();
     let id = world.finish("run the tests");
