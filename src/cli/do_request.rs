@@ -70,6 +70,11 @@ fn exit(outcome: &Outcome) -> Exit {
     if let Some(Then::Done(then)) = &outcome.then {
         return exit(then);
     }
+    if let Done::Cancelled { refused, .. } = &outcome.done
+        && let [(_, error), ..] = refused.as_slice()
+    {
+        return Failure::of(error, Voice::Shell).exit;
+    }
     match &outcome.done {
         Done::Failed(error) => Failure::of(error, Voice::Shell).exit,
         Done::Waited { exceeded: true, .. } => Exit::StillWorking,
@@ -77,13 +82,13 @@ fn exit(outcome: &Outcome) -> Exit {
             let exits = views.iter().map(|view| invocation::exit_of(view.state()));
             exits.into_iter().find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done)
         }
-        Done::Cancelled(all) if all.iter().any(|one| one.still_ending) => Exit::StillWorking,
+        Done::Cancelled { all, .. } if all.iter().any(|one| one.still_ending) => Exit::StillWorking,
         // It needs an answer before anything happens.
         Done::Which(_) | Done::Confirm(_) => Exit::BadInput,
         Done::Nothing(_) if outcome.action != "none" => Exit::NotFound,
         Done::Started { .. }
         | Done::Looked(_)
-        | Done::Cancelled(_)
+        | Done::Cancelled { .. }
         | Done::Cleaned(_)
         | Done::Guide(_)
         | Done::Environments(_)

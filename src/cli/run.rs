@@ -86,6 +86,8 @@ pub(super) fn with_submission(accepted: &Accepted, report: Report) -> Report {
 pub(super) fn acknowledge(accepted: &Accepted) {
     if accepted.deduplicated {
         print::note("the same request was submitted before; this is its task");
+    } else if let Some(task) = &accepted.waits_for {
+        print::note(&format!("the task waits for {task}"));
     } else if accepted.state == State::Pending {
         print::note("the task is queued until a slot is free");
     }

@@ -147,7 +147,7 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         time: String::new(),
         agent: task.agent.to_string(),
         what: named(&task.alias, &task.title),
-        now: format!("number {} in the queue", task.position),
+        now: task.waits(|position| format!("number {position} in the queue")),
         project: task.project.as_deref().map(short),
         last: Vec::new(),
     });

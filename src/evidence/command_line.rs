@@ -330,81 +330,19 @@ pub(crate) fn cleaned(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     fn owner(line: &str) -> (Option<String>, Vec<String>) {
         let ExitOwner { program, hides } = CommandLine::parse(line).exit_owner();
         (program, hides)
     }
 
-    #[track_caller]
-    fn check_owner(line: &str, program: &str, hides: &[&str]) {
-        assert_eq!(
-            owner(line),
-            (Some(program.to_owned()), hides.iter().map(|&one| one.to_owned()).collect()),
-            "{line}"
-        );
-    }
-
     #[test]
     fn an_exit_code_is_that_of_the_last_program_and_says_nothing_of_what_it_hides() {
-        check_owner("pytest -q", "pytest", &[]);
-        check_owner("/bin/bash -lc 'pytest -q 2>&1 | tail -5'", "tail", &["pytest"]);
-        check_owner("cd web && npm ci && npm test", "npm", &[]);
-        check_owner("make; echo $?", "echo", &["make"]);
-        check_owner("make || true", "true", &["make"]);
-        check_owner("pytest; git diff", "git", &["pytest"]);
-        check_owner("server & pytest", "pytest", &["server"]);
-        check_owner("set -o pipefail; pytest | tail", "tail", &[]);
-        check_owner("bash -euo pipefail -c 'make | tail; ls'", "ls", &[]);
-        check_owner("set -e\nmake\npytest", "pytest", &[]);
-        check_owner("bash -o errexit -c 'make; ls'", "ls", &[]);
-        check_owner("for f in a b; do pytest $f; done", "pytest", &["pytest"]);
-        check_owner("if make; then ls; fi", "ls", &["make"]);
-        check_owner("CI=1 timeout 60 uv run pytest | tee log", "tee", &["pytest"]);
-    }
-
-    #[test]
-    fn errexit_counts_where_it_is_in_force() {
-        check_owner("bash --noprofile --norc -c 'make nonsense; echo done'", "echo", &["make"]);
-        check_owner("bash -c 'set -e; make nonsense && echo ok; echo done'", "echo", &["make"]);
-        check_owner("set -e; ls; set +e; make; echo done", "echo", &["make"]);
-        check_owner("make; set -e; echo done", "echo", &["make"]);
-        check_owner("set -e; cd a && make; echo done", "echo", &[]);
-        check_owner("set -e; cd a && make && pytest", "pytest", &[]);
-        check_owner("set -o errexit; make; set +o errexit; pytest; ls", "ls", &["pytest"]);
-        check_owner("cd a && set -e; make; ls", "ls", &["make"]);
-        check_owner("bash -ec 'make; ls'; pytest; ls", "ls", &["make", "pytest"]);
-        check_owner("set -e; bash -c 'make; ls'", "ls", &["make"]);
-        check_owner("set -euo pipefail; make | tail & wait", "wait", &["make"]);
-        check_owner("bash -c 'make; echo done' name", "bash", &["bash"]);
-    }
-
-    #[test]
-    fn brackets_are_a_command_of_their_own() {
-        check_owner("(make && ls) | tail", "tail", &["make"]);
-        check_owner("(cd a && make) && pytest", "pytest", &[]);
-        check_owner("(make; ls) && pytest", "pytest", &["make"]);
-        check_owner("(set -e; make; ls) && pytest; ls", "ls", &["make", "pytest"]);
-        check_owner("(set -e; ls); make; ls", "ls", &["make"]);
-        check_owner("set -e; (make; ls) && echo ok", "echo", &["make"]);
-        check_owner("(make && pytest) & ls", "ls", &["make", "pytest"]);
-        check_owner("(((((((make; ls)))))))", "ls", &["make"]);
-    }
-
-    #[test]
-    fn what_is_no_step_does_not_join_those_around_it() {
-        check_owner("make; A=1 && pytest", "pytest", &["make"]);
-        check_owner("make && A=1; pytest", "pytest", &["make"]);
-        check_owner("make &&\n\npytest", "pytest", &[]);
-    }
-
-    #[test]
-    fn programs_that_only_look_hide_nothing() {
-        check_owner("cat a.py | head -5; ls", "ls", &[]);
-        check_owner("git status; git diff | head", "head", &[]);
-        check_owner("rg -n foo | head -20 || true", "true", &[]);
-        check_owner("sed -n 1,20p a; git log", "git", &[]);
-        check_owner("git commit -am x | tail -1", "tail", &["git"]);
+        let rows = include_str!("../../tests/data/exit_owners.jsonl");
+        for (line, program, hides) in test_rows::<(String, String, Vec<String>)>(rows) {
+            assert_eq!(owner(&line), (Some(program), hides), "{line}");
+        }
     }
 
     #[test]
@@ -426,49 +364,19 @@ mod tests {
     fn the_same_line_is_known_however_it_is_shown() {
         let identity = |line: &str| Identity::of(line, Path::new("/w"));
         let pytest = identity("cd api && pytest -q  tests");
-        for line in [
-            "cd api;  pytest -q tests 2>&1",
-            "bash -lc 'cd api && pytest -q tests 2>&1 | tail -n 20'",
-            "cd ./api && pytest -q tests | tee out.log | head -50; echo $?",
-            "/bin/bash -lc 'cd /w/api && bash -c \"pytest -q tests\"'",
-            "cd web && cd ../api && pytest -q tests; echo \"exit: $?\"",
-        ] {
-            assert_eq!(identity(line), pytest, "{line}");
+        for (line, same) in test_rows::<(String, bool)>(include_str!("../../tests/data/same_commands.jsonl"))
+        {
+            assert_eq!(identity(&line) == pytest, same, "{line}");
         }
         assert_eq!(Identity::of("pytest -q tests", Path::new("/w/api")), pytest);
-        for line in [
-            "pytest -q tests",
-            "cd api && pytest tests -q",
-            "cd api && pytest -q tests | grep x",
-            "cd $D && pytest -q tests",
-        ] {
-            assert_ne!(identity(line), pytest, "{line}");
-        }
         assert_ne!(identity("echo \"a  b\""), identity("echo \"a b\""));
     }
 
     #[test]
     fn git_moves_the_tree_where_it_puts_other_files_in_place() {
-        for line in [
-            "git stash",
-            "cd a && git -C b checkout main",
-            "git switch x",
-            "git reset --hard",
-            "bash -c 'git restore a'",
-            "git worktree add ../b",
-            "git stash pop",
-        ] {
-            assert!(CommandLine::parse(line).moves_tree(), "{line}");
-        }
-        for line in [
-            "git stash list",
-            "git checkout -b fix",
-            "git switch -c fix",
-            "git worktree list",
-            "git commit -am x",
-            "echo git stash",
-        ] {
-            assert!(!CommandLine::parse(line).moves_tree(), "{line}");
+        let rows = include_str!("../../tests/data/tree_moves.jsonl");
+        for (line, moves) in test_rows::<(String, bool)>(rows) {
+            assert_eq!(CommandLine::parse(&line).moves_tree(), moves, "{line}");
         }
     }
 }

@@ -74,6 +74,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     #[track_caller]
     fn check(text: &str, expected: Option<&[(&str, &str)]>) {
@@ -101,19 +102,8 @@ mod tests {
 
     #[test]
     fn whatever_is_written_in_another_way_is_left_to_git() {
-        for text in [
-            "[core]\n\tautocrlf = \"true\"\n",
-            "[core]\n\tautocrlf = tr\\\nue\n",
-            "[alias]\n\tx = a\\\n[core]\n",
-            "[core]\n\tautocrlf = true # always\n",
-            "[core] autocrlf = true\n",
-            "[remote \"a\\\"b\"]\n",
-            "[core]\n\tauto crlf = true\n",
-            "\u{feff}[core]\n",
-            "[core\n",
-        ] {
-            check(text, None);
-        }
+        let rows = include_str!("../../tests/data/configuration_for_git.jsonl");
+        test_rows::<[String; 1]>(rows).for_each(|[text]| check(&text, None));
         assert_eq!(plain(b"[core]\n\xff = 1\n"), None);
     }
 

@@ -158,34 +158,18 @@ fn class(text: &str) -> Option<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(pattern: &str, yes: &[&str], no: &[&str]) {
-        for text in yes {
-            assert!(matches(pattern, text, Case::Counts), "{pattern} {text}");
-        }
-        for text in no {
-            assert!(!matches(pattern, text, Case::Counts), "{pattern} {text}");
-        }
-    }
+    use crate::text::test_rows;
 
     #[test]
     fn patterns_are_read_as_git_reads_them() {
-        check("**/work/**", &["/a/b/work/.git", "/work/c/.git", "work/x"], &["/a/work", "/a/worker/.git"]);
-        check("/a/*/.git", &["/a/b/.git"], &["/a/b/c/.git", "/a/.git/x"]);
-        check("/a/**/.git", &["/a/.git", "/a/b/c/.git"], &["/b/.git"]);
-        check("/a.b/[x-z]?", &["/a.b/y1"], &["/aXb/y1", "/a.b/a1", "/a.b/y/"]);
-        check("/[!a]", &["/b"], &["/a"]);
-        check("/[^a-c!]", &["/d"], &["/a", "/!", "//"]);
-        check("/[a!]", &["/a", "/!"], &["/b", "/^"]);
-        check("/[[:alpha:]_]x", &["/bx", "/_x"], &["/1x", "/:x", "/[x"]);
-        check("/[]a]", &["/]", "/a"], &["/b"]);
-        check("/[!]a]", &["/b"], &["/]", "/a"]);
-        check("/[\\]&&~[]", &["/]", "/&", "/~", "/["], &["/b", "/\\"]);
-        check("a[.-0]b", &["a.b", "a0b"], &["a/b"]);
-        check("a\\*", &["a*"], &["ab"]);
-        check("a**b", &["axxb"], &["a/b"]);
-        check("/\u{e9}/[", &["/\u{e9}/["], &[]);
+        let rows = include_str!("../../tests/data/include_patterns.jsonl");
+        for (pattern, yes, no) in test_rows::<(String, Vec<String>, Vec<String>)>(rows) {
+            for (texts, expected) in [(yes, true), (no, false)] {
+                for text in texts {
+                    assert_eq!(matches(&pattern, &text, Case::Counts), expected, "{pattern} {text}");
+                }
+            }
+        }
         assert!(matches("**/WORK/**", "/a/work/.git", Case::IsIgnored));
     }
 
@@ -207,22 +191,9 @@ mod tests {
             let urls = || vec!["https://example.org/a/b.git".to_owned()];
             place.included(&key, "f", Path::new("/home/me/.gitconfig"), urls) == Some("/home/me/f".into())
         };
-        for condition in [
-            "gitdir:~/src/",
-            "gitdir:src/",
-            "gitdir:./src/",
-            "gitdir:/home/me/src/x/.git",
-            "gitdir/i:~/SRC/",
-            "onbranch:feat/",
-            "onbranch:feat/*",
-            "hasconfig:remote.*.url:https://example.org/",
-        ] {
-            assert!(holds(condition), "{condition}");
-        }
-        for condition in
-            ["gitdir:~/other/", "gitdir:src", "gitdir:~/SRC/", "onbranch:main", "hasconfig:x:y", "new:x"]
-        {
-            assert!(!holds(condition), "{condition}");
+        let rows = include_str!("../../tests/data/include_conditions.jsonl");
+        for (condition, expected) in test_rows::<(String, bool)>(rows) {
+            assert_eq!(holds(&condition), expected, "{condition}");
         }
     }
 }

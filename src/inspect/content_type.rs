@@ -98,25 +98,12 @@ fn begins_with_level(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     #[test]
     fn a_file_is_known_by_its_beginning() {
-        for (given, expected) in [
-            ("", "unknown"),
-            ("hello\nworld\n", "text"),
-            ("{\"a\": 1}", "json"),
-            ("[1,\n2]\n", "json"),
-            ("{\"a\":1}\n{\"b\":2}\n", "jsonl"),
-            ("{\"a\":1}\nspoiled\n", "jsonl"),
-            ("{\"a\":1} trailing", "text"),
-            ("{not json}", "text"),
-            ("[info] started\n[warn] slow\n", "log"),
-            ("2026-01-02T03:04:05Z started\n  at x\n", "log"),
-            ("\u{1b}[31mred\u{1b}[0m and text\n", "text"),
-            ("\u{1b}[2m2026-01-02T03:04:05Z\u{1b}[0m \u{1b}[32m INFO\u{1b}[0m started\n", "log"),
-            ("\u{1b}[32m INFO\u{1b}[0m started\n", "log"),
-            ("\u{0}\u{1}\u{2}\u{3}", "binary"),
-        ] {
+        let rows = include_str!("../../tests/data/content_types.jsonl");
+        for [given, expected] in test_rows::<[String; 2]>(rows) {
             assert_eq!(ContentType::of(given.as_bytes(), true).as_str(), expected, "{given:?}");
         }
         assert_eq!(ContentType::of(b"{\"a\": [1, 2", false), ContentType::Json);

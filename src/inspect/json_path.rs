@@ -177,6 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::test_rows;
 
     #[test]
     fn paths_are_read() {
@@ -203,17 +204,8 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused_with_what_is() {
-        for (text, why) in [
-            ("a", "it does not begin with `$`"),
-            ("", "it does not begin with `$`"),
-            ("$.a[-1]", "`[-1]` is not understood"),
-            ("$[?(@.a)]", "`[?(@.a)]` is not understood"),
-            ("$.", "`.` is not understood"),
-            ("$[]", "`[]` is not understood"),
-            ("$['a", "`['a` is not understood"),
-            ("$a", "`a` is not understood"),
-            ("$[1:2:3]", "`[1:2:3]` is not understood"),
-        ] {
+        let rows = include_str!("../../tests/data/bad_json_paths.jsonl");
+        for [text, why] in test_rows::<[String; 2]>(rows) {
             let error = text.parse::<JsonPath>().unwrap_err().to_string();
             assert_eq!(error, format!("invalid path: {why}; {KNOWN}"));
         }

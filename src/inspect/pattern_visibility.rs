@@ -149,6 +149,7 @@ fn reached(hir: &Hir) -> Kinds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     #[track_caller]
     fn check(patterns: &[&str], expected: Sight) {
@@ -167,24 +168,8 @@ mod tests {
 
     #[test]
     fn what_could_ask_for_a_letter_sees_marks() {
-        check(
-            &[
-                "a",
-                "^[^q]*$",
-                r"=q|=\[redacted",
-                "token=.{40}$",
-                r"\S+",
-                "key",
-                "foo.*a",
-                "",
-                "a*",
-                "redacted",
-                "(b.*)*c",
-                "^.*$",
-                r"\] done",
-            ],
-            Sight::Marks,
-        );
+        let rows = include_str!("../../tests/data/patterns_seeing_marks.jsonl");
+        test_rows::<[String; 1]>(rows).for_each(|[pattern]| check(&[&pattern], Sight::Marks));
     }
 
     #[test]

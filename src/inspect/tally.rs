@@ -291,6 +291,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::test_rows;
 
     fn tally(parts: &[&[u8]]) -> Tally {
         let mut tally = Tally::default();
@@ -310,16 +311,8 @@ mod tests {
 
     #[test]
     fn none_of_them_are_none() {
-        for (line, errors, warnings) in [
-            ("0 failed, 0 errors", 0, 0),
-            ("(0 warnings)", 0, 0),
-            ("0 failed, 3 errors", 1, 0),
-            ("0 errors, but TypeError", 1, 0),
-            ("10 errors", 1, 0),
-            ("1.0 errors", 1, 0),
-            ("v0 warning", 0, 1),
-            ("0 warnings, 1,000 errors", 1, 0),
-        ] {
+        let rows = include_str!("../../tests/data/counted_lines.jsonl");
+        for (line, errors, warnings) in test_rows::<(String, u64, u64)>(rows) {
             let found = tally(&[line.as_bytes()]);
             assert_eq!((found.errors, found.warnings), (errors, warnings), "{line}");
         }

@@ -54,8 +54,8 @@ impl Snapshot {
 #[derive(Debug)]
 pub(crate) struct QueuedTask {
     /// From 1, which starts next. Counts the tasks of all projects that wait for the same: a slot on this machine, or one
-    /// in the cloud.
-    pub(crate) position: usize,
+    /// in the cloud. `None` for one that waits for another task.
+    pub(crate) position: Option<usize>,
     /// The time until it starts, if earlier runs tell.
     pub(crate) starts_in: Option<Duration>,
     pub(crate) row: Row,
@@ -64,17 +64,22 @@ pub(crate) struct QueuedTask {
 /// All queued tasks of all projects, in the order in which they will start.
 pub(crate) fn queued(context: &Context, now: Timestamp) -> Result<Vec<QueuedTask>, TaskError> {
     let pending = context.registry.pending(u32::MAX)?;
-    let starts = match pending.is_empty() {
+    let ready: Vec<Row> = pending.iter().filter(|row| row.waits_for.is_none()).cloned().collect();
+    let starts = match ready.is_empty() {
         true => Vec::new(),
-        false => forecast(context, &context.registry.working()?, &pending, now),
+        false => forecast(context, &context.registry.working()?, &ready, now),
     };
+    let mut starts = starts.into_iter();
     let mut lines = HashMap::new();
-    let numbered = |(row, starts_in): (Row, Option<Duration>)| {
+    let numbered = |row: Row| {
+        if row.waits_for.is_some() {
+            return QueuedTask { position: None, starts_in: None, row };
+        }
         let position = lines.entry(slot_of(&row)).or_insert(0);
         *position += 1;
-        QueuedTask { position: *position, starts_in, row }
+        QueuedTask { position: Some(*position), starts_in: starts.next().flatten(), row }
     };
-    Ok(pending.into_iter().zip(starts).map(numbered).collect())
+    Ok(pending.into_iter().map(numbered).collect())
 }
 
 /// The tasks of `project`, or of all projects, with the `recent` last finished.

@@ -90,34 +90,13 @@ fn char_kind(c: u8) -> Option<CharKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     #[test]
-    fn names_of_programs_read() {
-        for name in [
-            "GOOGLE_API_KEY",
-            "proxy_auth_realm",
-            "SslExpandPreSharedKeyFn",
-            "handleOAuth2TokenV3Exchange",
-            "getAccessTokenFromStorage",
-            "sparkpost-prod-token",
-            "rust_openssl.hpke.MLKEM768X25519PrivateKey",
-            "my-app-credentials-v2-production",
-            "AUTHENTICATION_BACKEND",
-        ] {
-            assert!(reads_like_name(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_was_drawn_does_not() {
-        for drawn in [
-            "t0KmvQhgfJbTzeWUxyRp",
-            "qzkvbnwtrplmxcfdhgjs",
-            "KJQWZVXBHGTRPLMNFDSC",
-            "lsdkfol23w54jlksdef",
-            "ab1cd2ef3gh4ij5kl6mn",
-        ] {
-            assert!(!reads_like_name(drawn), "{drawn}");
+    fn names_of_programs_read_and_what_was_drawn_does_not() {
+        let rows = include_str!("../../tests/data/names_and_drawn.jsonl");
+        for (word, is_name) in test_rows::<(String, bool)>(rows) {
+            assert_eq!(reads_like_name(&word), is_name, "{word}");
         }
     }
 }

@@ -7,6 +7,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::model::{AgentName, RunId, State, TaskId, Timestamp, Usage};
+use crate::registry::queue::IS_NEXT;
 use crate::registry::{Registry, RegistryError, migrations};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +35,8 @@ pub(crate) struct Row {
     pub(crate) pinned: bool,
     /// How long to wait before asking for its state again.
     pub(crate) poll_frequency_ms: u32,
+    /// For a queued task: the task that has to end before it starts.
+    pub(crate) waits_for: Option<TaskId>,
 }
 
 /// The instruction is shortened for lists; the run directory has all of it.
@@ -47,7 +50,9 @@ pub(super) fn select(
     rest: &str,
     values: impl rusqlite::Params,
 ) -> Result<Vec<Row>, RegistryError> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks {rest}"))?;
+    let waits_for = format!("CASE WHEN state = 'pending' AND NOT {IS_NEXT} THEN after_task END");
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS}, {waits_for} FROM tasks {rest}"))?;
     let rows = statement.query_map(values, read)?.collect::<Result<_, _>>()?;
     Ok(rows)
 }
@@ -64,6 +69,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     let run: String = row.get(2)?;
     let agent: String = row.get(5)?;
     let usage: Option<String> = row.get(16)?;
+    let waits_for: Option<String> = row.get(21)?;
     Ok(Row {
         seq: row.get(0)?,
         id: id.parse().map_err(|e: crate::model::BadId| parsed(1, id, e.to_string()))?,
@@ -86,6 +92,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         pinned: row.get(18)?,
         parent_task_id: row.get(19)?,
         poll_frequency_ms: row.get(20)?,
+        waits_for: waits_for.and_then(|id| id.parse().ok()),
     })
 }
 

@@ -184,11 +184,19 @@ impl CodexReply {
             Done::Started { accepted, view, resumes } => {
                 let id = &accepted.task_id;
                 let task = CodexTask::of(view);
+                let waits = view
+                    .row
+                    .waits_for
+                    .as_ref()
+                    .map(|task| format!("; it waits for {task}"))
+                    .unwrap_or_default();
                 let how = match (resumes, task.mode, accepted.deduplicated) {
                     (_, _, true) => format!("The same request is already running as task {id}."),
-                    (Some(before), _, _) => format!("Continuing {before} as task {id}, in the background."),
-                    (None, "cloud", _) => format!("Started in the cloud as task {id}."),
-                    (None, _, _) if view.state() == State::Pending => format!("Queued as task {id}."),
+                    (Some(before), _, _) => {
+                        format!("Continuing {before} as task {id}, in the background{waits}.")
+                    }
+                    (None, "cloud", _) => format!("Started in the cloud as task {id}{waits}."),
+                    (None, _, _) if view.state() == State::Pending => format!("Queued as task {id}{waits}."),
                     (None, _, _) => format!("Started task {id}. It runs in the background."),
                 };
                 self.user_message = format!("{how} Ask \"check my task\" to see how it is doing.");
@@ -202,9 +210,13 @@ impl CodexReply {
                 self.read(views);
             }
             Done::Read(views) => self.read(views),
-            Done::Cancelled(all) => {
+            Done::Cancelled { all, refused } => {
                 let messages = all.iter().map(|one| Cancellation::of(one, None).message);
-                self.user_message = messages.collect::<Vec<_>>().join(" ");
+                let refused = refused.iter().map(|(id, error)| {
+                    let why = Failure::of(error, voice).message;
+                    format!("Could not cancel {id}: {}.", plain::line(&why, QUOTED))
+                });
+                self.user_message = messages.chain(refused).collect::<Vec<_>>().join(" ");
                 self.show(all.iter().map(|one| CodexTask::of(&one.view)).collect());
             }
             Done::Cleaned(cleaned) => {

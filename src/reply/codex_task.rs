@@ -83,7 +83,10 @@ pub(super) fn how_it_is(view: &View) -> String {
     let by = if facts.reported { " The agent reports: " } else { " " };
     let took = duration(facts.elapsed_ms(clock::now()));
     match view.state() {
-        State::Pending => format!("Task {id} is queued."),
+        State::Pending => match &view.row.waits_for {
+            Some(task) => format!("Task {id} waits for {task}."),
+            None => format!("Task {id} is queued."),
+        },
         State::Working => format!("Task {id} is running for {took}: {said}."),
         State::Unconfirmed => format!("Task {id} was submitted, but the cloud has not confirmed it yet."),
         State::InputRequired => {

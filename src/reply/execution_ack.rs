@@ -18,9 +18,12 @@ use crate::submit::Accepted;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AckMeta {
-    /// 0 if the task is running.
+    /// 0 if the task is running. Absent if it waits for another task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) queue_position: Option<usize>,
+    /// The task that has to end before it starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) waits_for: Option<TaskId>,
     /// The time until a queued task starts, estimated from how long earlier runs took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimated_start_ms: Option<u64>,
@@ -80,7 +83,8 @@ impl Ack {
             result: result.map(Box::new),
         };
         let meta = AckMeta {
-            queue_position: queued.map(|queued| queued.position).or(runs),
+            queue_position: queued.and_then(|queued| queued.position).or(runs),
+            waits_for: row.waits_for.clone(),
             estimated_start_ms: queued.and_then(|queued| queued.starts_in).map(whole_millis),
             notice: None,
         };
@@ -91,7 +95,7 @@ impl Ack {
     pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &[NextCall], cuts: TextLimits) -> String {
         let known = if self.deduplicated { " (the same request as before)" } else { "" };
         // A queued task has not started.
-        let waits = meta.queue_position.is_some_and(|position| position > 0);
+        let waits = meta.waits_for.is_some() || meta.queue_position.is_some_and(|position| position > 0);
         let mut text = format!(
             "{tool}\nstatus: accepted{known}\ntask_id: {}\nsubagent_thread_id: {}\n{}: {}\n",
             self.task_id,
@@ -102,6 +106,9 @@ impl Ack {
         // Writing to a string does not fail.
         if let Some(position) = meta.queue_position {
             let _ = writeln!(text, "queue_position: {position}");
+        }
+        if let Some(task) = &meta.waits_for {
+            let _ = writeln!(text, "waits_for: {task}");
         }
         if let Some(starts_in) = meta.estimated_start_ms {
             let _ = writeln!(text, "estimated_start_ms: {starts_in}");

@@ -86,6 +86,8 @@ pub(crate) struct Next {
     id: TaskId,
     state: State,
     can_resume: bool,
+    /// Its worktree has changes that were not applied.
+    applies: bool,
     /// The first diff that came back from the cloud.
     changes: Option<String>,
     /// It has output.
@@ -126,6 +128,7 @@ impl Next {
             id: view.row.id.clone(),
             state: view.state(),
             can_resume,
+            applies: applies(view),
             changes: None,
             printed: view.missing_output().is_none(),
             shown: false,
@@ -147,6 +150,7 @@ impl Next {
             id: id.clone(),
             state: State::Working,
             can_resume: false,
+            applies: false,
             changes: None,
             printed: true,
             shown: false,
@@ -257,7 +261,9 @@ impl Next {
                     let arguments = json!({ "task_id": id, "artifact": name });
                     NextCall::new("inspect_output", arguments, "reads its changes")
                 });
-                let calls = [changes, allowed, retry, whole, look, resume];
+                let apply =
+                    self.applies.then(|| of("delegate_apply", "brings its changes into the checkout"));
+                let calls = [apply, changes, allowed, retry, whole, look, resume];
                 calls.into_iter().flatten().take(MOST).collect()
             }
         }
@@ -337,6 +343,13 @@ fn again(request: &Request) -> Option<Map<String, Value>> {
     let Value::Object(mut arguments) = arguments else { return None };
     arguments.retain(|_, value| !is_default(value) && value != &json!({}));
     Some(arguments)
+}
+
+/// Whether a completed run has changes in a worktree, or on a branch, that were not applied.
+fn applies(view: &View) -> bool {
+    let end = view.result.as_ref().and_then(|result| result.worktree.as_ref());
+    let is_changed = end.is_some_and(|end| end.is_changed());
+    view.state() == State::Completed && is_changed && !view.dir.applied().exists()
 }
 
 /// The next wider sandbox, if a run was refused something and the configuration permits that sandbox.

@@ -99,8 +99,12 @@ pub(crate) struct Running {
 pub(crate) struct Queued {
     pub(crate) task_id: TaskId,
     /// From 1, which starts next. Counts the tasks of all projects that wait for the same: for this machine, or for the
-    /// cloud.
-    pub(crate) position: usize,
+    /// cloud. Absent if it waits for another task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) position: Option<usize>,
+    /// The task that has to end before it starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) waits_for: Option<TaskId>,
     /// The time until it starts, estimated from how long earlier runs took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimated_start_ms: Option<u64>,
@@ -274,11 +278,21 @@ impl Running {
 }
 
 impl Queued {
+    /// What it waits for; `place` words its position.
+    pub(crate) fn waits(&self, place: impl Fn(usize) -> String) -> String {
+        match (&self.waits_for, self.position) {
+            (Some(task), _) => format!("waits for {task}"),
+            (None, Some(position)) => place(position),
+            (None, None) => "queued".to_owned(),
+        }
+    }
+
     fn of(task: &QueuedTask) -> Self {
         let QueuedTask { position, starts_in, row } = task;
         Self {
             task_id: row.id.clone(),
             position: *position,
+            waits_for: row.waits_for.clone(),
             estimated_start_ms: starts_in.map(whole_millis),
             agent: row.agent,
             alias: alias(row),

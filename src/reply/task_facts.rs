@@ -146,7 +146,10 @@ fn summary(view: &View) -> String {
         return result.summary.clone();
     }
     match view.state() {
-        State::Pending => "queued".to_owned(),
+        State::Pending => match &view.row.waits_for {
+            Some(task) => format!("waits for {task}"),
+            None => "queued".to_owned(),
+        },
         State::Working | State::InputRequired | State::Unconfirmed => {
             view.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| progress.activity.clone())
         }

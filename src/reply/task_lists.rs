@@ -58,7 +58,12 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot, n
             .map(|one| {
                 let who = who(&one.task_id, one.parent_task_id.as_deref());
                 let starts = one.estimated_start_ms.map(|ms| format!(", starts in about {}", duration(ms)));
-                format!("- {who} at position {}{}: {}", one.position, starts.unwrap_or_default(), one.title)
+                format!(
+                    "- {who} {}{}: {}",
+                    one.waits(|position| format!("at position {position}")),
+                    starts.unwrap_or_default(),
+                    one.title
+                )
             })
             .collect(),
     );

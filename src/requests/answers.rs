@@ -22,7 +22,7 @@ pub(super) fn answered(context: &Context, control: Control) -> (Control, &'stati
         Some(Operation::Check | Operation::Run | Operation::Setup | Operation::Cleanup) | None => Verb::Check,
     };
     // Work waits for one task only; of several, it is not what follows.
-    let then = offered.filter(|offered| offered.operation != "run").and_then(|offered| offered.then);
+    let then = offered.filter(|offered| !offered.is_work()).and_then(|offered| offered.then);
     let then = control.then.or(then);
     (Control { verb, then, ..control }, verb_name(verb))
 }
@@ -30,13 +30,17 @@ pub(super) fn answered(context: &Context, control: Control) -> (Control, &'stati
 /// The work that waits for this choice, with the request that asked for it.
 pub(super) fn chosen_work(context: &Context, ask: &Ask, control: &Control) -> Option<(Ask, Work, bool)> {
     let is_one = control.verb == Verb::Choice && control.selector.which != Which::All;
-    let offered = memory::offered(context).filter(|offered| is_one && offered.operation == "run")?;
+    let offered = memory::offered(context).filter(|offered| is_one && offered.is_work())?;
     let hints = Hints { operation: Some(Operation::Run), ..ask.hints.clone() };
     let ask = Ask { request: offered.then?, hints, ..ask.clone() };
     let routed = route(&ask.request, &ask.hints, &|word| choose::is_alias(context, word));
     let Intent::Work(work) = routed.intent else { return None };
-    let resume = Some(control.selector.clone());
-    Some((ask, Work { resume, may_start_anew: false, ..work }, routed.in_cloud))
+    let chosen = Some(control.selector.clone());
+    let work = match offered.operation.as_str() {
+        memory::AFTER => Work { after: chosen, ..work },
+        _ => Work { resume: chosen, may_start_anew: false, ..work },
+    };
+    Some((ask, work, routed.in_cloud))
 }
 
 /// Makes "#2" mean the list shown last. After an answer to it, a bare number only shows a task.
@@ -45,7 +49,7 @@ pub(super) fn renumber(context: &Context, ask: &Ask, done: &Done, is_choice: boo
         Done::Looked(views) | Done::Read(views) | Done::Waited { views, .. } => {
             views.iter().map(|view| view.row.id.clone()).collect()
         }
-        Done::Cancelled(all) => all.iter().map(|one| one.view.row.id.clone()).collect(),
+        Done::Cancelled { all, .. } => all.iter().map(|one| one.view.row.id.clone()).collect(),
         // Their choices are offered already, or still to be answered.
         Done::Which(_) | Done::Would(_) | Done::Nothing(_) => return,
         Done::Confirm(_) | Done::Failed(_) if is_choice => return,

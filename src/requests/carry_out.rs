@@ -9,9 +9,10 @@ use crate::reading::{self, View};
 use crate::requests::answers::{answered, chosen_work, offer, renumber};
 use crate::requests::choose::{self, Chosen};
 use crate::requests::confirm::{Allowed, allowed, without_hints_of_first_part};
+use crate::requests::memory;
 use crate::requests::outcome::{Done, Outcome, Then};
 use crate::router::{Control, Hints, Intent, Purpose, Selector, Verb, Which, Work, route};
-use crate::submit::{self, Caller, ResumeRequest, StartRequest};
+use crate::submit::{self, Caller, Isolation, ResumeRequest, StartRequest};
 use crate::tasks::{self, CleanupRequest, NextObservation, Until, github_setup};
 
 /// The longest wait without a limit of the caller's own.
@@ -112,14 +113,17 @@ fn follow(context: &mut Context, ask: &Ask, then: String, first: &Done, observe:
         Done::Which(_) | Done::Confirm(_) | Done::Nothing(_) | Done::Failed(_) => {
             return not_yet("the first part is open");
         }
-        Done::Cancelled(all) if all.iter().any(|one| one.still_ending) => {
+        Done::Cancelled { all, .. } if all.iter().any(|one| one.still_ending) => {
             return not_yet("the task is still ending");
+        }
+        Done::Cancelled { refused, .. } if !refused.is_empty() => {
+            return not_yet("not every task could be cancelled");
         }
         Done::Started { .. }
         | Done::Looked(_)
         | Done::Waited { .. }
         | Done::Read(_)
-        | Done::Cancelled(_)
+        | Done::Cancelled { .. }
         | Done::Cleaned(_)
         | Done::Guide(_)
         | Done::Environments(_)
@@ -234,13 +238,23 @@ fn cancel(
         Allowed::Yes(ids) => ids,
         Allowed::No(done) => return Ok(done),
     };
-    let cancel = |id: &TaskId| {
+    let mut cancel = |id: &TaskId| {
         let hosted = id.as_str().starts_with("T-cloud-");
         // Codex cannot end what the cloud has.
         let cancel = if hosted { tasks::cancel_unless_submitted } else { tasks::cancel };
         cancel(context, id.as_str(), Some("asked for in plain words"))
     };
-    Ok(Done::Cancelled(ids.iter().map(cancel).collect::<Result<_, _>>()?))
+    if let [id] = ids.as_slice() {
+        return Ok(Done::Cancelled { all: vec![cancel(id)?], refused: Vec::new() });
+    }
+    let (mut all, mut refused) = (Vec::new(), Vec::new());
+    for id in ids {
+        match cancel(&id) {
+            Ok(cancelled) => all.push(cancelled),
+            Err(error) => refused.push((id, error)),
+        }
+    }
+    Ok(Done::Cancelled { all, refused })
 }
 
 fn clean_up(context: &mut Context, ask: &Ask) -> Result<Done, TaskError> {
@@ -282,13 +296,41 @@ fn run(
         },
         None => None,
     };
-    let start = start_request(ask, &work, in_cloud)?;
+    let after = match &work.after {
+        Some(selector) => match choose::choose(context, selector, Purpose::Wait)? {
+            Chosen::Tasks { ids, confidence, .. } => {
+                let [id] = ids.as_slice() else {
+                    let why = format!("A task can begin after one other task. Name one of {}.", names(&ids));
+                    return Ok(Done::Nothing(why));
+                };
+                outcome.confidence = outcome.confidence.min(confidence);
+                Some(id.clone())
+            }
+            Chosen::Ambiguous(choices) => {
+                outcome.confidence = 0.5;
+                offer(context, ask, memory::AFTER, &choices, Some(ask.request.clone()))?;
+                return Ok(Done::Which(choices));
+            }
+            Chosen::Nothing(guidance) => return Ok(Done::Nothing(guidance)),
+        },
+        None => None,
+    };
+    let start =
+        StartRequest { after: after.as_ref().map(TaskId::to_string), ..start_request(ask, &work, in_cloud)? };
+    let place = if work.in_worktree { " in a worktree of its own" } else { "" };
+    let order = after.as_ref().map(|id| format!(" after {id}")).unwrap_or_default();
     let would = match &resumed {
-        Some(id) => format!("continue {id} with: {}", work.task),
-        None => format!("start a {} task: {}", if in_cloud { "cloud" } else { "local" }, work.task),
+        Some(id) => format!("continue {id}{order} with: {}", work.task),
+        None => {
+            let kind = if in_cloud { "cloud" } else { "local" };
+            format!("start a {kind} task{place}{order}: {}", work.task)
+        }
     };
     if let Some(id) = &resumed {
         outcome.trace.push(format!("continues: {id}"));
+    }
+    if let Some(id) = &after {
+        outcome.trace.push(format!("begins after: {id}"));
     }
     let above_cost = ask.max_cost_usd.is_some_and(|cost| cost > context.config.max_cost_usd);
     let inherited = match &resumed {
@@ -333,17 +375,9 @@ fn start_request(ask: &Ask, work: &Work, in_cloud: bool) -> Result<StartRequest,
         Some(Err(_)) => return Err(TaskError::NotYet(vec!["agent"])),
         None => None,
     };
-    let unknown = [
-        ("isolation", work.in_worktree),
-        ("after", work.after.is_some()),
-        (
-            "agent",
-            work.on_every_agent || (in_cloud && named.is_some_and(|agent| !agent.starts_with("codex"))),
-        ),
-    ];
-    let unknown: Vec<&str> = unknown.into_iter().filter(|(_, asked)| *asked).map(|(name, _)| name).collect();
-    if !unknown.is_empty() {
-        return Err(TaskError::NotYet(unknown));
+    let is_no_cloud_agent = in_cloud && named.is_some_and(|agent| !agent.starts_with("codex"));
+    if work.on_every_agent || is_no_cloud_agent {
+        return Err(TaskError::NotYet(vec!["agent"]));
     }
     let sandbox = hints.sandbox.as_deref().or(work.sandbox).and_then(|name| name.parse().ok());
     Ok(StartRequest {
@@ -351,6 +385,7 @@ fn start_request(ask: &Ask, work: &Work, in_cloud: bool) -> Result<StartRequest,
         task: work.task.clone(),
         cwd: ask.cwd.clone(),
         sandbox,
+        isolation: if work.in_worktree { Isolation::Worktree } else { Isolation::None },
         env_id: hints.env_id.clone(),
         caller: ask.caller.clone(),
         ..StartRequest::default()

@@ -15,6 +15,9 @@ use crate::model::{TaskId, Timestamp};
 /// How long both are remembered.
 pub(super) const KEPT_MS: u64 = 10 * 60 * 1000;
 
+/// The operation of a list from which the task is chosen that work begins after.
+pub(super) const AFTER: &str = "after";
+
 /// The tasks that a request could have meant, in the order in which they were offered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Offered {
@@ -24,6 +27,13 @@ pub(super) struct Offered {
     pub(super) tasks: Vec<TaskId>,
     /// What was to follow.
     pub(super) then: Option<String>,
+}
+
+impl Offered {
+    /// Whether `then` is the work that waits for the choice.
+    pub(super) fn is_work(&self) -> bool {
+        ["run", AFTER].contains(&self.operation.as_str())
+    }
 }
 
 /// A request that waits for a confirmation.

@@ -49,7 +49,11 @@ pub(crate) enum Done {
         exceeded: bool,
     },
     Read(Vec<View>),
-    Cancelled(Vec<Cancelled>),
+    Cancelled {
+        all: Vec<Cancelled>,
+        /// Those of several that could not be cancelled, and why.
+        refused: Vec<(TaskId, TaskError)>,
+    },
     Cleaned(Box<Cleaned>),
     Guide(SetupGuide),
     Environments(Environments),

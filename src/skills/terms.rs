@@ -223,17 +223,7 @@ fn swap(stem: &mut Vec<u8>, end: &[u8], with: &[u8], rest: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(same: &[&str], other: &str) {
-        let first = term(same[0]);
-        for word in same {
-            let mut stem = Vec::new();
-            let stem = stemmed(word, &mut stem);
-            assert_eq!(term(word), first, "{word} → {}", String::from_utf8_lossy(stem));
-        }
-        assert_ne!(term(other), first, "{other}");
-    }
+    use crate::text::test_rows;
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
@@ -243,19 +233,12 @@ mod tests {
 
     #[test]
     fn the_forms_of_a_word_are_one_term() {
-        check(&["migrate", "migrates", "migrated", "migrating", "migration", "migrations"], "immigrant");
-        check(&["deploy", "deploys", "deployed", "deploying", "deployment"], "employ");
-        check(&["optimize", "optimise", "optimization", "optimisation", "optimizing"], "optics");
-        check(&["analyze", "analyse", "analysis", "analyzing"], "annals");
-        check(&["accessible", "accessibility"], "axis");
-        check(&["document", "documents", "documentation", "documenting"], "comment");
-        check(&["query", "queries"], "quarry");
-        check(&["database", "databases"], "data");
-        check(&["behaviour", "behavior", "behaviors"], "have");
-        check(&["class", "classes"], "clan");
-        check(&["format", "formats", "formatting", "formatted", "formatter"], "form");
-        check(&["run", "running"], "ran");
-        check(&["string", "strings"], "strict");
+        let rows = include_str!("../../tests/data/word_forms.jsonl");
+        for (same, other) in test_rows::<(Vec<String>, String)>(rows) {
+            let first = term(&same[0]);
+            assert!(same.iter().all(|word| term(word) == first), "{same:?}");
+            assert_ne!(term(&other), first, "{other}");
+        }
     }
 
     #[test]

@@ -28,6 +28,8 @@ const SAME: Duration = Duration::from_secs(60);
 pub(crate) struct Accepted {
     pub(crate) task_id: TaskId,
     pub(crate) state: State,
+    /// For a queued task: the task that has to end before it starts.
+    pub(crate) waits_for: Option<TaskId>,
     /// The same request was accepted before.
     pub(crate) deduplicated: bool,
     /// The task is accepted, but something else went wrong.
@@ -36,7 +38,7 @@ pub(crate) struct Accepted {
 
 impl Accepted {
     pub(super) fn new(task_id: TaskId, state: State) -> Self {
-        Self { task_id, state, deduplicated: false, warnings: Vec::new() }
+        Self { task_id, state, waits_for: None, deduplicated: false, warnings: Vec::new() }
     }
 
     fn warned(mut self, warnings: impl Iterator<Item = String>) -> Self {
@@ -141,7 +143,8 @@ fn queued(context: &mut Context, request: &Request) -> Accepted {
     let id = request.task_id.clone();
     let pumped = move_queue(context, request).err();
     let pumped = pumped.map(|error| format!("it stays queued: {error}"));
-    let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
+    let row = context.registry.task(&id).ok().flatten();
+    let state = row.as_ref().map_or(State::Pending, |row| row.state);
     let Slots { local, cloud } = context.config.slots();
     let never = match request.work.slot() {
         Some(Slot::Cloud) => {
@@ -152,6 +155,7 @@ fn queued(context: &mut Context, request: &Request) -> Accepted {
         }
     };
     Accepted {
+        waits_for: row.and_then(|row| row.waits_for),
         warnings: pumped.into_iter().chain(never.map(str::to_owned)).collect(),
         ..Accepted::new(id, state)
     }

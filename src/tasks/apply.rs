@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::config::Config;
 use crate::context::{Context, TaskError, WorktreeError};
 use crate::git::Oid;
-use crate::model::{TaskId, Worktree};
-use crate::reading::{View, find, reaches_into};
+use crate::model::{PlanRecord, TaskId, Worktree};
+use crate::reading::{Subrun, View, find, reaches_into, subruns};
 use crate::submit::{Caller, check_apply};
 use crate::tasks::view_task;
 use crate::worktrees::{self, Applied, ChangeSource, Mode};
@@ -81,7 +81,7 @@ pub(crate) fn diff(context: &mut Context, reference: &str) -> Result<(TaskId, Ve
     Ok((changes.view.row.id, patch))
 }
 
-/// Removes the worktree and the branch of the task. What was not committed is committed first, so the commit that is
+/// Removes the worktree and the branch of the task, and those of its jobs. What was not committed is committed first, so the commit that is
 /// told has all of it.
 pub(crate) fn discard(context: &mut Context, reference: &str) -> Result<Discarded, TaskError> {
     let view = ended(context, reference)?;
@@ -92,10 +92,32 @@ pub(crate) fn discard(context: &mut Context, reference: &str) -> Result<Discarde
         }
         Some(_) | None => Ok(Vec::new()),
     };
-    let warnings = committed.unwrap_or_else(|error| vec![format!("not committed before: {error}")]);
+    let mut warnings = committed.unwrap_or_else(|error| vec![format!("not committed before: {error}")]);
     let commit = worktrees::head(&context.env, &worktree)?.map(|head| head.to_string());
+    for job in jobs(&view) {
+        match discard(context, job.as_str()) {
+            // The branch of the last job may be that of the whole task.
+            Ok(Discarded { branch, commit: Some(commit), .. }) if branch != worktree.branch => {
+                warnings.push(format!("also removed {branch}, which was at {commit}"));
+            }
+            Ok(_) => {}
+            Err(error) => warnings
+                .push(format!("the work of {job} remains: {error}; `delegator discard {job}` removes it")),
+        }
+    }
     worktrees::discard_unused(&context.env, &worktree)?;
     Ok(Discarded { task_id: view.row.id, branch: worktree.branch, commit, warnings })
+}
+
+/// The jobs of a coordinator's task that changed something in a worktree.
+fn jobs(view: &View) -> Vec<TaskId> {
+    let plan: Option<PlanRecord> = view.dir.read_state(&view.dir.plan()).ok().flatten();
+    let subruns = plan.map(|plan| subruns(&view.dir, &plan)).unwrap_or_default();
+    let has_changes = |job: &Subrun| {
+        let result = job.result.as_ref();
+        result.and_then(|result| result.worktree.as_ref()).is_some_and(|end| end.is_changed())
+    };
+    subruns.into_iter().filter(has_changes).filter_map(|job| job.task_id).collect()
 }
 
 struct Changes {

@@ -265,6 +265,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::test_rows;
 
     #[test]
     fn of_a_line_that_is_written_over_the_last_state_is_left() {
@@ -296,24 +297,16 @@ mod tests {
         }
     }
 
-    #[track_caller]
-    fn check(given: &str, expected: &str) {
-        assert_eq!(line(given, 40), expected);
-    }
-
     #[test]
-    fn terminal_escapes_are_gone() {
-        check("\u{1b}[1;31mred\u{1b}[0m text", "red text");
-        check("\u{1b}]0;title\u{7}after", "after");
-        check("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link");
-        check("\u{9b}2Jcleared \u{1b}(Bset \u{1b}7saved", "cleared set saved");
+    fn a_line_is_plain() {
+        let rows = include_str!("../../tests/data/plain_lines.jsonl");
+        for [given, expected] in test_rows::<[String; 2]>(rows) {
+            assert_eq!(line(&given, 40), expected);
+        }
     }
 
     #[test]
     fn an_unfinished_escape_does_not_swallow_what_follows_its_line() {
-        check("\u{1b}[31", "");
-        check("\u{1b}[3é", "é");
-        check("\u{1b}", "");
         for begins in [']', 'P', 'X', '^', '_'] {
             assert_eq!(text(&format!("a\u{1b}{begins}0;b\nc\u{7}")), "a0;b\nc");
         }
@@ -332,21 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_turn_text_around_are_gone() {
-        check("user\u{202e}gpj.exe\u{2066}x\u{2069}", "usergpj.exex");
-        check("a\u{200b}b\u{feff}c\u{e0041}", "abc");
-    }
-
-    #[test]
-    fn a_line_has_no_breaks_and_no_wide_gaps() {
-        check("  a\r\n\n\tb  c\u{2028}d\u{0} ", "a b c d");
-    }
-
-    #[test]
     fn a_long_line_is_cut_between_characters() {
-        check(&"é".repeat(100), &format!("{}…", "é".repeat(39)));
-        check(&format!("{} b", "a".repeat(39)), &format!("{}…", "a".repeat(39)));
-        check(&"a".repeat(40), &"a".repeat(40));
+        assert_eq!(line(&"é".repeat(100), 40), format!("{}…", "é".repeat(39)));
+        assert_eq!(line(&format!("{} b", "a".repeat(39)), 40), format!("{}…", "a".repeat(39)));
+        assert_eq!(line(&"a".repeat(40), 40), "a".repeat(40));
         assert_eq!(line("abc", 0), "");
     }
 

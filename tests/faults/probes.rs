@@ -80,7 +80,7 @@ fn a_codex_that_never_tells_its_version_holds_up_nobody() {
     });
     println!("codex without a version: doctor took {doctor_took:?}, run took {run_took:?}");
     assert_eq!(doctor.code, Some(0), "{}{}", doctor.stdout, doctor.stderr);
-    let lines: Vec<&str> = doctor.stdout.lines().filter(|line| line.contains("agent codex")).collect();
+    let lines: Vec<&str> = doctor.stdout.lines().filter(|line| line.contains(" agent codex ")).collect();
     assert_eq!(lines.len(), 1, "{}", doctor.stdout);
     assert!(lines[0].contains("bin/codex --version` did not answer within 10 s"), "{}", lines[0]);
     assert!(doctor_took < BOUNDED, "{doctor_took:?}");

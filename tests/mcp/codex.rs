@@ -79,6 +79,17 @@ impl World {
         reply["task"]["id"].as_str().unwrap().to_owned()
     }
 
+    fn commit(&self) {
+        for args in [
+            &["add", "."][..],
+            &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first", "--allow-empty"],
+        ] {
+            let mut git = Command::new("git");
+            self.env.settle_in(&mut git);
+            assert!(git.args(args).status().unwrap().success(), "{args:?}");
+        }
+    }
+
     fn release(&self) {
         fs::write(self.env.side().join("go"), "").unwrap();
     }
@@ -202,13 +213,20 @@ fn a_number_acts_on_the_list_shown_last_and_only_once() {
     world.say("list my tasks");
     let shown = world.say("#1");
     assert_eq!((&shown["action"], &shown["task"]["status"]), (&json!("check"), &json!("working")));
+    // Work begins after the chosen task.
+    let asked = world.say("run the linter after my task");
+    let first = asked["alternatives"][0]["id"].as_str().unwrap_or_else(|| panic!("{asked:#}")).to_owned();
+    let queued = world.ask(json!({ "request": "#1", "explain": true }));
+    let trace = queued["decisionTrace"].to_string();
+    assert!(trace.contains(&format!("begins after: {first}")), "{queued:#}");
     // Work goes on with the chosen task.
     world.release();
+    world.env.await_final(queued["task"]["id"].as_str().unwrap());
     running.iter().for_each(|id| drop(world.env.await_final(id)));
     let asked = world.ask(continued);
-    let third = asked["alternatives"][2]["id"].as_str().unwrap().to_owned();
-    let started = world.say("#3");
-    assert!(message(&started).contains(&format!("Continuing {third}")), "{started:#}");
+    let second = asked["alternatives"][1]["id"].as_str().unwrap().to_owned();
+    let started = world.say("#2");
+    assert!(message(&started).contains(&format!("Continuing {second}")), "{started:#}");
     world.env.await_final(started["task"]["id"].as_str().unwrap());
 }
 
@@ -359,6 +377,28 @@ fn what_is_behind_then_is_confirmed_alone() {
 }
 
 #[test]
+fn a_task_in_the_cloud_does_not_keep_the_others_from_being_cancelled() {
+    let mut world = World::new();
+    fs::write(world.env.side().join("cloud/state"), "PENDING").unwrap();
+    let hints = json!({ "mode": "cloud", "envId": "e" });
+    let first = world.start("run a slowly");
+    let sent = world.ask(json!({ "request": "run full integration tests", "hints": hints }));
+    let cloud = sent["task"]["id"].as_str().unwrap().to_owned();
+    wait_for("the cloud to have it", PATIENCE, || {
+        let status = world.say(&format!("check {cloud}"))["task"]["status"].clone();
+        world.env.side().join("cloud/at-status").exists().then_some(()).filter(|()| status == "working")
+    });
+    let later = world.start("run b slowly");
+    let asked = world.say("cancel all");
+    let token = asked["confirmation"]["confirm"].as_str().unwrap().to_owned();
+    let done = world.ask(json!({ "request": "cancel all", "safety": { "confirm": token } }));
+    assert!(message(&done).contains(&format!("Could not cancel {cloud}: ")), "{done:#}");
+    for id in [first, later] {
+        assert_eq!(world.say(&format!("check {id}"))["task"]["status"], "canceled");
+    }
+}
+
+#[test]
 fn a_dry_run_changes_nothing_and_explains_itself() {
     let mut world = World::new();
     let id = world.finish("run the tests");
@@ -390,14 +430,38 @@ fn what_cannot_be_done_says_why_and_what_to_do() {
     assert!(message(&nothing).contains("No recent task"), "{nothing:#}");
     let unknown = world.say("cancel T-local-abc123");
     assert_eq!((&unknown["action"], &unknown["task"]), (&json!("cancel"), &Value::Null));
-    let refused =
-        world.client.call("codex", json!({ "request": "run the tests in a worktree" })).unwrap_err();
-    assert!(refused.contains("UNSUPPORTED") && refused.contains("isolation"), "{refused}");
+    let refused = world.client.call("codex", json!({ "request": "run the tests with gemini" })).unwrap_err();
+    assert!(refused.contains("UNSUPPORTED") && refused.contains("agent"), "{refused}");
     assert!(
         world.client.call("codex", json!({ "request": " " })).unwrap_err().contains("`request` is empty")
     );
     assert!(
         world.client.call("codex", json!({ "requst": "x" })).unwrap_err().contains("did you mean `request`")
+    );
+}
+
+#[test]
+fn work_can_have_a_worktree_and_begin_after_another_task() {
+    let mut world = World::new();
+    world.commit();
+    let first = world.start("migrate slowly");
+    let later = world.say(&format!("run the tests in a worktree after {first}"));
+    let id = later["task"]["id"].as_str().unwrap();
+    assert_eq!(later["task"]["status"], "pending", "{later:#}");
+    let waits = format!("waits for {first}");
+    assert!(message(&later).contains(&waits), "{later:#}");
+    assert!(message(&world.say(&format!("check {id}"))).contains(&waits));
+    let status = world.env.json(&["status", "--json"]);
+    let queued = &status["data"]["queue"][0];
+    assert_eq!((&queued["waits_for"], queued.get("position")), (&json!(first), None), "{status:#}");
+    world.release();
+    assert_eq!(world.say(&format!("wait for {id}"))["resultSummary"]["summary"], "Tests passed");
+    let run = world.env.json(&["results", id, "--json"]);
+    let request = Path::new(run["data"]["run_dir"].as_str().unwrap()).join("request.json");
+    let request: Value = serde_json::from_slice(&fs::read(request).unwrap()).unwrap();
+    assert_eq!(
+        (&request["after"], &request["worktree"]["repository"]),
+        (&json!(first), &json!(world.env.work()))
     );
 }
 

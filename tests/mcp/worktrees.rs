@@ -33,6 +33,8 @@ fn changes_are_tried_applied_and_refused_with_their_files() {
     let ran = env.submit_with(&["--worktree"], "sed -i s/^1$/agent/ a; echo new >new");
     env.await_final(&ran.task_id);
     let mut client = Client::in_directory(&env, &env.work(), Era::Session);
+    let results = client.call("delegate_results", json!({ "task_id": ran.task_id })).unwrap();
+    assert_eq!(results["next"][0]["tool"], "delegate_apply", "{results:#}");
     let ask = |dry_run: bool| json!({ "task_id": ran.task_id, "dry_run": dry_run });
     let tried = client.call("delegate_apply", ask(true)).unwrap();
     assert_eq!(
@@ -52,6 +54,8 @@ fn changes_are_tried_applied_and_refused_with_their_files() {
     let done = client.call("delegate_apply", ask(false)).unwrap();
     assert_eq!(done["data"]["files"].as_array().map(Vec::len), Some(2), "{done:#}");
     assert_eq!(shell(&env, &env.work(), "git status --short"), " M a\n?? new\n");
+    let results = client.call("delegate_results", json!({ "task_id": ran.task_id })).unwrap();
+    assert_ne!(results["next"][0]["tool"], "delegate_apply", "{results:#}");
 }
 
 #[test]

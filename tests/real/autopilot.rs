@@ -177,6 +177,9 @@ fn jobs_that_write_work_on_branches_which_are_merged_for_the_next() {
     let applied = ["a.txt", "b.txt", "c.txt"].map(|file| env.repo(file).exists());
     assert_eq!(applied, [true; 3]);
     assert!(env.git(&["fsck"]).is_empty());
+    env.delegator(&["discard", text(&report, "task_id"), "--json"]).ended(0);
+    assert_eq!(env.git(&["branch", "--list", "delegator/*"]), "");
+    assert_eq!(env.git(&["worktree", "list"]).lines().count(), 1);
 }
 
 #[test]

@@ -275,6 +275,9 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
     let facts = ["progress", "files", "tests", "unresolved_error"].map(fact).concat();
     let page = task["page"].as_str().map(|page| format!("; {page}")).unwrap_or_default();
+    if let Some(earlier) = task["waits_for"].as_str() {
+        return is(format!("{id} waits for {earlier}: {title}"));
+    }
     if let Some(position) = task.get("position") {
         let starts = task["estimated_start_ms"].as_u64();
         let starts = starts.map(|ms| format!(", starts in about {}", duration(ms))).unwrap_or_default();

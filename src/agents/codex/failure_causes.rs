@@ -226,17 +226,9 @@ mod tests {
 
     #[test]
     fn what_may_be_tried_again_passes() {
-        for (message, passes) in [
-            ("stream disconnected before completion: boom", true),
-            ("We're currently experiencing high demand", true),
-            ("Connection failed: refused", true),
-            ("exceeded retry limit, last status: 429 Too Many Requests", true),
-            ("Codex ran out of room in the model's context window", false),
-            ("Quota exceeded. Check your plan and billing details.", false),
-            ("unexpected status 401 Unauthorized", false),
-            ("boom", false),
-        ] {
-            assert_eq!(fault(message).passes, passes, "{message}");
+        let rows = include_str!("../../../tests/data/passing_failures.jsonl");
+        for (message, passes) in test_rows::<(String, bool)>(rows) {
+            assert_eq!(fault(&message).passes, passes, "{message}");
         }
     }
 

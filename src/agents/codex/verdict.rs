@@ -109,6 +109,7 @@ mod tests {
     use crate::agents::testing::{request, resumed};
     use crate::agents::{Agent, codex::Codex};
     use crate::model::{Request, Usage};
+    use crate::text::test_rows;
 
     const STARTED: &str = r#"{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-aec1425b9fd0"}"#;
     const DONE: &str = r#"{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":10,"output_tokens":5,"reasoning_output_tokens":1}}"#;
@@ -129,71 +130,24 @@ mod tests {
         })
     }
 
-    #[track_caller]
-    fn check(lines: &[&str], exit: Exit, stderr: &str, expected: Result<(), (FailureCode, &str)>) {
-        let verdict = judged(&request(), lines, exit, stderr);
-        let result = verdict.result.as_ref().map_err(|fault| (fault.code, fault.message.as_str()));
-        assert_eq!(result.copied(), expected);
-    }
+    type Row = (Vec<String>, Option<i32>, String, Option<String>, Option<String>);
 
     #[test]
-    fn exit_zero_without_a_completed_turn_is_no_success() {
-        check(
-            &[STARTED],
-            Exit::Code(0),
-            "",
-            Err((
-                FailureCode::ToolError,
-                "codex ended with exit code 0 before it finished its turn and gave no reason",
-            )),
-        );
-    }
-
-    #[test]
-    fn a_completed_turn_with_another_exit_is_no_success() {
-        check(
-            &[STARTED, DONE],
-            Exit::Code(101),
-            "thread 'main' panicked at x\n",
-            Err((
-                FailureCode::ToolError,
-                "codex finished its turn, then ended with exit code 101: thread 'main' panicked at x",
-            )),
-        );
-    }
-
-    #[test]
-    fn a_turn_begun_after_a_completed_one_counts() {
-        check(
-            &[STARTED, DONE, r#"{"type":"turn.started"}"#],
-            Exit::Signal(9),
-            "",
-            Err((FailureCode::ToolError, "codex was ended by signal 9 (SIGKILL)")),
-        );
-    }
-
-    #[test]
-    fn a_complaint_that_no_turn_repeats_is_the_reason() {
-        check(
-            &[STARTED, r#"{"type":"error","message":"You’ve hit your usage limit."}"#],
-            Exit::Code(1),
-            "",
-            Err((FailureCode::RateLimited, "You’ve hit your usage limit.")),
-        );
-    }
-
-    /// A model that writes about quotas has not exceeded one.
-    #[test]
-    fn an_agent_that_writes_of_a_limit_has_met_none() {
-        let text = "You've hit your usage limit.";
-        let item =
-            |kind: &str| format!(r#"{{"type":"item.completed","item":{{"type":"{kind}","text":"{text}"}}}}"#);
-        for said in [item("agent_message"), item("reasoning")] {
-            check(&[STARTED, &said, DONE], Exit::Code(0), "", Ok(()));
-            let unexplained = "codex ended with exit code 1 before it finished its turn and gave no reason";
-            check(&[STARTED, &said], Exit::Code(1), "", Err((FailureCode::ToolError, unexplained)));
-            let late = "codex finished its turn, then ended with exit code 1";
-            check(&[STARTED, &said, DONE], Exit::Code(1), "", Err((FailureCode::ToolError, late)));
+    fn a_run_succeeds_only_with_a_completed_turn_and_exit_zero() {
+        for row in test_rows::<Row>(include_str!("../../../tests/data/codex_verdicts.jsonl")) {
+            let (lines, exit, stderr, code, message) = &row;
+            let lines: Vec<&str> = lines
+                .iter()
+                .map(|line| match line.as_str() {
+                    "started" => STARTED,
+                    "done" => DONE,
+                    line => line,
+                })
+                .collect();
+            let exit = exit.map_or(Exit::Signal(9), Exit::Code);
+            let fault = judged(&request(), &lines, exit, stderr).result.err();
+            let told = fault.as_ref().map(|fault| (fault.code.as_str(), fault.message.as_str()));
+            assert_eq!(told, code.as_deref().zip(message.as_deref()), "{row:?}");
         }
     }
 

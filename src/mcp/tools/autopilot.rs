@@ -3,17 +3,16 @@
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, failure};
-use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::field::{Field, Kind, joined};
 use crate::mcp::tools::run::TASK;
 use crate::mcp::tools::start::{
-    ADD_DIRS, ALIAS, CONFIG, CWD, DEDUPE, EFFORT, ENV_FROM, GIT, GLOBAL_SKILLS, IDEMPOTENCY_KEY, LIMITS,
-    MAX_SKILLS, MODEL, NETWORK, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start, WAIT_MS,
+    ADD_DIRS, ALIAS, CONFIG, CWD, DEDUPE, EFFORT, ENV_FROM, GIT, IDEMPOTENCY_KEY, LIMITS, MODEL, NETWORK,
+    ROLE, SANDBOX, SKILL_CHOICE, Start, WAIT_MS,
 };
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::Planner;
-use crate::reply::{self, AutopilotReport, Facts, Page, advertised_autopilot};
+use crate::reply::{self, AutopilotReport, Page, advertised_autopilot};
 use crate::submit::{self, AutopilotRequest, StartRequest};
 
 const MOST: i64 = AutopilotRequest::MOST as i64;
@@ -60,25 +59,23 @@ pub(crate) const TOOL: Tool = Tool {
     search_hint: "plan a large coding task as several agent jobs and run them",
     at_hand: false,
     internal: false,
-    fields: &[
-        TASK,
-        CWD,
-        SANDBOX,
-        WAIT_MS,
-        PLANNER,
-        PLAN_ONLY,
-        OPTIONS,
-        MAX_AGENTS.hidden(),
-        MAX_PARALLEL.hidden(),
-        ROLE.hidden(),
-        GIT.hidden(),
-        FORMAT.hidden(),
-        SKILLS_MODE,
-        SKILLS,
-        MAX_SKILLS,
-        REPO_SKILLS,
-        GLOBAL_SKILLS,
-    ],
+    fields: &joined::<17>(
+        &[
+            TASK,
+            CWD,
+            SANDBOX,
+            WAIT_MS,
+            PLANNER,
+            PLAN_ONLY,
+            OPTIONS,
+            MAX_AGENTS.hidden(),
+            MAX_PARALLEL.hidden(),
+            ROLE.hidden(),
+            GIT.hidden(),
+            FORMAT.hidden(),
+        ],
+        SKILL_CHOICE,
+    ),
     category: None,
     output: advertised_autopilot,
     effect: Effect::Starts,
@@ -90,14 +87,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let start = Start::of(call, given)?;
     let request = StartRequest { autopilot: Some(start.autopilot), ..start.request.clone() };
     let accepted = submit::start(&mut call.context, request).map_err(|error| failure(&error))?;
-    let (results, wait_exceeded) = start.watch(call, &accepted)?;
-    let now = clock::now();
-    let report = start.report(call, &accepted, &results, wait_exceeded, now);
-    let report = if start.waits() {
-        report.waited(&results, &Facts::of(&results.view), now)
-    } else {
-        report.acknowledging(results.view.state())
-    };
+    let (report, results) = start.outcome(call, &accepted)?;
     let report = AutopilotReport::of(report, &results);
     let text = reply::autopilot(call.tool.name, &report, call.context.config.cuts());
     Ok(call.reply(&report, Page::from(text))?.in_format(start.format()))

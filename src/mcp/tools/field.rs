@@ -11,7 +11,7 @@ use crate::mcp::protocol::refused;
 use crate::text::plain;
 
 /// One argument of a tool.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
     /// Other accepted names, besides the camel case of `name`.
@@ -71,6 +71,18 @@ impl Field {
     fn is_called(&self, name: &str) -> bool {
         self.name == name || camel(self.name) == name || self.also.contains(&name)
     }
+}
+
+/// `first` and then `second`, `N` fields in all.
+pub(crate) const fn joined<const N: usize>(first: &[Field], second: &[Field]) -> [Field; N] {
+    assert!(N == first.len() + second.len());
+    let mut all = [second[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
 }
 
 /// Which fields a schema shows.

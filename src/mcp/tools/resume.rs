@@ -4,11 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::mcp::protocol::{Call, Reply, failure};
-use crate::mcp::tools::field::{Field, Kind};
-use crate::mcp::tools::start::{
-    CWD, GIT, GLOBAL_SKILLS, MAX_SKILLS, OPTIONS, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start,
-    WAIT_MS,
-};
+use crate::mcp::tools::field::{Field, Kind, joined};
+use crate::mcp::tools::start::{CWD, GIT, OPTIONS, ROLE, SANDBOX, SKILL_CHOICE, Start, WAIT_MS};
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::advertised_report;
 use crate::submit::{self, ResumeRequest};
@@ -28,23 +25,10 @@ pub(crate) const TOOL: Tool = Tool {
     search_hint: "continue an earlier delegated agent run with a follow-up",
     at_hand: false,
     internal: false,
-    fields: &[
-        PARENT,
-        THREAD,
-        NEXT_TASK,
-        CWD,
-        SANDBOX,
-        WAIT_MS,
-        ROLE,
-        GIT,
-        OPTIONS,
-        FORMAT.hidden(),
-        SKILLS_MODE,
-        SKILLS,
-        MAX_SKILLS,
-        REPO_SKILLS,
-        GLOBAL_SKILLS,
-    ],
+    fields: &joined::<15>(
+        &[PARENT, THREAD, NEXT_TASK, CWD, SANDBOX, WAIT_MS, ROLE, GIT, OPTIONS, FORMAT.hidden()],
+        SKILL_CHOICE,
+    ),
     category: None,
     output: advertised_report,
     effect: Effect::Starts,

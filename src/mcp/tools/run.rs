@@ -5,11 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::mcp::protocol::{Call, Reply, failure};
-use crate::mcp::tools::field::{Field, Kind};
-use crate::mcp::tools::start::{
-    CWD, GIT, GLOBAL_SKILLS, MAX_SKILLS, OPTIONS, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start,
-    WAIT_MS,
-};
+use crate::mcp::tools::field::{Field, Kind, joined};
+use crate::mcp::tools::start::{CWD, GIT, OPTIONS, ROLE, SANDBOX, SKILL_CHOICE, Start, WAIT_MS};
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::advertised_report;
 
@@ -26,21 +23,7 @@ pub(crate) const TOOL: Tool = Tool {
     search_hint: "delegate coding work to a background agent run (codex)",
     at_hand: true,
     internal: false,
-    fields: &[
-        TASK,
-        CWD,
-        SANDBOX,
-        WAIT_MS,
-        ROLE,
-        GIT,
-        OPTIONS,
-        FORMAT.hidden(),
-        SKILLS_MODE,
-        SKILLS,
-        MAX_SKILLS,
-        REPO_SKILLS,
-        GLOBAL_SKILLS,
-    ],
+    fields: &joined::<13>(&[TASK, CWD, SANDBOX, WAIT_MS, ROLE, GIT, OPTIONS, FORMAT.hidden()], SKILL_CHOICE),
     category: None,
     output: advertised_report,
     effect: Effect::Starts,

@@ -57,26 +57,28 @@ pub(crate) const BRANCH: Field =
     Field::new("branch", Kind::Text, "Branch that the cloud starts from. Default: the current one.");
 pub(crate) const STARTING_DIFF: Field =
     Field::new("starting_diff", Kind::Flag, "Send uncommitted changes along. Default: false.");
-pub(crate) const SKILLS_MODE: Field = Field::new(
+const SKILLS_MODE: Field = Field::new(
     "skills_mode",
     Kind::Choice(&SkillsMode::NAMES),
     "How skills are chosen: by relevance to the task (auto), by name (explicit) or none. Default: auto.",
 )
 .hidden();
-pub(crate) const SKILLS: Field =
+const SKILLS: Field =
     Field::new("skills", Kind::Texts, "Names of the skills to use instead of those that fit best.").hidden();
-pub(crate) const MAX_SKILLS: Field = Field::new(
+const MAX_SKILLS: Field = Field::new(
     "max_skills",
     Kind::Integer { least: 0, most: 100 },
     "The most skills to choose automatically. Default: 6.",
 )
 .hidden();
-pub(crate) const REPO_SKILLS: Field =
+const REPO_SKILLS: Field =
     Field::new("include_repo_skills", Kind::Flag, "Consider the skills of the repository. Default: true.")
         .hidden();
-pub(crate) const GLOBAL_SKILLS: Field =
+const GLOBAL_SKILLS: Field =
     Field::new("include_global_skills", Kind::Flag, "Consider the user's own skills. Default: true.")
         .hidden();
+/// How skills are chosen.
+pub(crate) const SKILL_CHOICE: &[Field] = &[SKILLS_MODE, SKILLS, MAX_SKILLS, REPO_SKILLS, GLOBAL_SKILLS];
 
 const TIMEOUT: &[Field] = &[
     Field::new("idle_s", Kind::Number, "Seconds without output before the run is stopped. Default: 900."),
@@ -272,8 +274,8 @@ impl Start {
         Ok((reading::gather(view, ResultsRequest::default()), waited.exceeded))
     }
 
-    /// The reply: an acknowledgement or, after a wait, the result.
-    pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
+    /// What the reply says: an acknowledgement or, after a wait, the result.
+    pub(crate) fn outcome(&self, call: &mut Call, accepted: &Accepted) -> Result<(Report, Results), Failure> {
         let (results, wait_exceeded) = self.watch(call, accepted)?;
         let now = clock::now();
         let report = self.report(call, accepted, &results, wait_exceeded, now);
@@ -282,6 +284,12 @@ impl Start {
         } else {
             report.acknowledging(results.view.state())
         };
+        Ok((report, results))
+    }
+
+    /// The reply that says so.
+    pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
+        let (report, _) = self.outcome(call, accepted)?;
         let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }

@@ -162,6 +162,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::text::test_rows;
 
     /// What Codex 0.166.0 sent, for each way to start it.
     fn recorded(name: &str) -> Ceiling {
@@ -170,38 +171,19 @@ mod tests {
         ceiling(&serde_json::from_str(&text).unwrap()).unwrap()
     }
 
-    #[track_caller]
-    fn check(name: &str, sandbox: Sandbox, network: bool, temporary: bool, writable: &[&str]) {
-        let found = recorded(name);
-        assert_eq!((found.sandbox, found.network, found.temporary), (sandbox, network, temporary), "{name}");
-        let paths: Vec<_> = found.writable.iter().map(|path| path.to_str().unwrap()).collect();
-        assert_eq!(paths, writable, "{name}");
-    }
-
     #[test]
     fn every_recorded_report_is_read_for_what_it_says() {
-        use Sandbox::{DangerFullAccess, ReadOnly, WorkspaceWrite};
-        check("read-only", ReadOnly, false, false, &[]);
-        check("workspace-write", WorkspaceWrite, false, true, &["/work/project", "/tmp"]);
-        check("workspace-write-network", WorkspaceWrite, true, true, &["/work/project", "/tmp"]);
-        check(
-            "workspace-write-roots",
-            WorkspaceWrite,
-            false,
-            true,
-            &["/work/project", "/work/more", "/tmp", "/work/more"],
-        );
-        check(
-            "workspace-write-add-dir",
-            WorkspaceWrite,
-            false,
-            true,
-            &["/work/project", "/work/more", "/tmp"],
-        );
-        check("workspace-write-no-tmp", WorkspaceWrite, false, false, &["/work/project"]);
-        check("workspace-write-below", WorkspaceWrite, false, true, &["/work/project/below", "/tmp"]);
-        check("danger-full-access", DangerFullAccess, true, true, &[]);
-        check("permission-profile", WorkspaceWrite, true, false, &["/work/project"]);
+        let rows = include_str!("../../../../tests/data/reported_sandboxes.jsonl");
+        for (name, sandbox, network, temporary, writable) in
+            test_rows::<(String, Sandbox, bool, bool, Vec<PathBuf>)>(rows)
+        {
+            let found = recorded(&name);
+            assert_eq!(
+                (found.sandbox, found.network, found.temporary, found.writable),
+                (sandbox, network, temporary, writable),
+                "{name}"
+            );
+        }
     }
 
     #[test]
@@ -253,36 +235,14 @@ mod tests {
 
     #[test]
     fn what_is_not_known_to_the_letter_is_not_believed() {
-        let special = |kind: &str| json!({ "type": "special", "value": { "kind": kind } });
-        let path = |path: &str| json!({ "type": "path", "path": path });
-        let mut more = managed(json!([]));
-        more["permissionProfile"]["processes"] = "none".into();
-        let disabled =
-            |more: Value| json!({ "permissionProfile": more, "sandboxCwd": "file:///work/project" });
-        let mut nowhere = managed(json!([]));
-        nowhere["sandboxCwd"] = "work".into();
-        for state in [
-            entry(special("everything"), "write"),
-            entry(special("minimal"), "write"),
-            entry(special("tmpdir"), "deny"),
-            entry(path("/work"), "execute"),
-            entry(path("work"), "write"),
-            entry(path("/work/../etc"), "write"),
-            entry(json!({ "type": "path", "path": "/work", "except": ["/work/a"] }), "write"),
-            entry(json!({ "type": "glob_pattern", "pattern": "/work/**" }), "write"),
-            entry(
-                json!({ "type": "special", "value": { "kind": "project_roots", "subpath": "../x" } }),
-                "write",
-            ),
-            more,
-            nowhere,
-            disabled(json!({ "type": "disabled", "except": "network" })),
-            disabled(json!({ "type": "external", "network": "enabled" })),
-            disabled(json!({ "type": "danger-full-access" })),
-            disabled(json!("disabled")),
-            json!({ "permissionProfile": { "type": "disabled" } }),
-        ] {
+        let rows = include_str!("../../../../tests/data/unknown_permissions.jsonl");
+        for (cwd, profile) in test_rows::<(Option<String>, Value)>(rows) {
+            let mut state = json!({ "permissionProfile": profile });
+            if let Some(cwd) = cwd {
+                state["sandboxCwd"] = cwd.into();
+            }
             assert_eq!(ceiling(&state), None, "{state}");
         }
+        assert!(ceiling(&managed(json!([]))).is_some());
     }
 }

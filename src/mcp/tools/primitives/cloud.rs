@@ -2,14 +2,13 @@
 
 use crate::mcp::tools::cancel::REASON;
 use crate::mcp::tools::field::{Field, Kind};
-use crate::mcp::tools::primitives::{acknowledge, primitive, starting};
+use crate::mcp::tools::primitives::{WAITING, acknowledge, primitive, starting};
 use crate::mcp::tools::results::{INCLUDE_EVENTS, INCLUDE_OUTPUT, MAX_OUTPUT_BYTES};
 use crate::mcp::tools::run::TASK;
 use crate::mcp::tools::start::{
     ATTEMPTS, BRANCH, CLOUD_OPTIONS, ENV_ID, STARTING_DIFF, WAIT_MS, WORKING_DIR,
 };
 use crate::mcp::tools::status::{LIMIT, ONE_TASK, VERBOSE};
-use crate::mcp::tools::wait::{INITIAL_DELAY, POLL_INTERVAL, TASK_IDS, TIMEOUT_SEC, UNTIL};
 use crate::mcp::tools::{Effect, FORMAT, TASK_ID, Tool, cancel, results, run, status, wait};
 
 pub(crate) const SUBMIT: Tool = Tool {
@@ -48,17 +47,7 @@ pub(crate) const WAIT: Tool = primitive(
     "_codex_cloud_wait",
     "Waits until a cloud task ends and returns its result, or its progress at the time limit. Use it instead of asking \
      _codex_cloud_status, like awaiting a parcel. T-cloud-0123456789ab.",
-    &[
-        TASK_ID,
-        TASK_IDS,
-        UNTIL,
-        TIMEOUT_SEC,
-        INCLUDE_OUTPUT,
-        MAX_OUTPUT_BYTES,
-        POLL_INTERVAL,
-        INITIAL_DELAY,
-        FORMAT,
-    ],
+    WAITING,
     wait::TOOL,
 );
 pub(crate) const RESULTS: Tool = primitive(

@@ -1,40 +1,26 @@
 //! The primitives of tasks on this machine.
 
 use crate::mcp::tools::cancel::REASON;
-use crate::mcp::tools::field::Field;
-use crate::mcp::tools::primitives::{acknowledge, primitive, starting};
+use crate::mcp::tools::field::{Field, joined};
+use crate::mcp::tools::primitives::{WAITING, acknowledge, primitive, starting};
 use crate::mcp::tools::results::{INCLUDE_EVENTS, INCLUDE_OUTPUT, MAX_OUTPUT_BYTES};
 use crate::mcp::tools::resume::{NEXT_TASK, PARENT, THREAD};
 use crate::mcp::tools::run::TASK;
-use crate::mcp::tools::start::{
-    GIT, GLOBAL_SKILLS, MAX_SKILLS, MODE, OPTIONS, REPO_SKILLS, ROLE, SKILLS, SKILLS_MODE, WAIT_MS,
-    WORKING_DIR,
-};
+use crate::mcp::tools::start::{GIT, MODE, OPTIONS, ROLE, SKILL_CHOICE, WAIT_MS, WORKING_DIR};
 use crate::mcp::tools::status::{LIMIT, ONE_TASK, VERBOSE};
-use crate::mcp::tools::wait::{INITIAL_DELAY, POLL_INTERVAL, TASK_IDS, TIMEOUT_SEC, UNTIL};
 use crate::mcp::tools::{FORMAT, TASK_ID, Tool, cancel, results, resume, run, status, wait};
 
-const START: &[Field] = &[
-    TASK,
-    MODE,
-    WORKING_DIR,
-    WAIT_MS,
-    OPTIONS,
-    FORMAT,
-    ROLE,
-    GIT,
-    SKILLS_MODE,
-    SKILLS,
-    MAX_SKILLS,
-    REPO_SKILLS,
-    GLOBAL_SKILLS,
-];
+/// The fields of both new and continued tasks.
+const START: &[Field] =
+    &joined::<12>(&[MODE, WORKING_DIR, WAIT_MS, OPTIONS, FORMAT, ROLE, GIT], SKILL_CHOICE);
+const NEW: &[Field] = &joined::<13>(&[TASK], START);
+const NEXT: &[Field] = &joined::<15>(&[PARENT, THREAD, NEXT_TASK], START);
 
 pub(crate) const RUN: Tool = starting(
     "_codex_local_run",
     "Starts a Codex task on this machine: tests, reviews, edits. Returns data.task_id (T-local-0123456789ab) at once, \
      like pressing run; go on with _codex_local_wait. Follow-up: _codex_local_resume.",
-    START,
+    NEW,
     acknowledge::run,
     run::TOOL,
 );
@@ -42,7 +28,7 @@ pub(crate) const EXEC: Tool = starting(
     "_codex_local_exec",
     "Starts a Codex task on a thread to follow up later, like opening a conversation. Same as _codex_local_run. \
      Returns data.task_id (T-local-0123456789ab) for _codex_local_wait.",
-    START,
+    NEW,
     acknowledge::run,
     run::TOOL,
 );
@@ -50,23 +36,7 @@ pub(crate) const RESUME: Tool = starting(
     "_codex_local_resume",
     "Continues a local task's thread with a correction or a next step, like replying to a message. Takes task_id \
      (T-local-0123456789ab) or thread_id; returns a new data.task_id.",
-    &[
-        PARENT,
-        THREAD,
-        NEXT_TASK,
-        MODE,
-        WORKING_DIR,
-        WAIT_MS,
-        OPTIONS,
-        FORMAT,
-        ROLE,
-        GIT,
-        SKILLS_MODE,
-        SKILLS,
-        MAX_SKILLS,
-        REPO_SKILLS,
-        GLOBAL_SKILLS,
-    ],
+    NEXT,
     acknowledge::resume,
     resume::TOOL,
 );
@@ -81,17 +51,7 @@ pub(crate) const WAIT: Tool = primitive(
     "_codex_local_wait",
     "Waits until a local task ends and returns its result, or its progress at the time limit. Use it instead of asking \
      _codex_local_status, like watching a bar. T-local-0123456789ab.",
-    &[
-        TASK_ID,
-        TASK_IDS,
-        UNTIL,
-        TIMEOUT_SEC,
-        INCLUDE_OUTPUT,
-        MAX_OUTPUT_BYTES,
-        POLL_INTERVAL,
-        INITIAL_DELAY,
-        FORMAT,
-    ],
+    WAITING,
     wait::TOOL,
 );
 pub(crate) const RESULTS: Tool = primitive(

@@ -19,8 +19,23 @@ pub(crate) use local::{
 };
 
 use crate::mcp::tools::field::Field;
-use crate::mcp::tools::{Answer, Tool};
+use crate::mcp::tools::results::{INCLUDE_OUTPUT, MAX_OUTPUT_BYTES};
+use crate::mcp::tools::wait::{INITIAL_DELAY, POLL_INTERVAL, TASK_IDS, TIMEOUT_SEC, UNTIL};
+use crate::mcp::tools::{Answer, FORMAT, TASK_ID, Tool};
 use crate::reply::{Ack, AckMeta, Category, Envelope, advertised};
+
+/// The fields of a wait.
+const WAITING: &[Field] = &[
+    TASK_ID,
+    TASK_IDS,
+    UNTIL,
+    TIMEOUT_SEC,
+    INCLUDE_OUTPUT,
+    MAX_OUTPUT_BYTES,
+    POLL_INTERVAL,
+    INITIAL_DELAY,
+    FORMAT,
+];
 
 /// A tool that starts a task and acknowledges it.
 const fn starting(
