@@ -126,12 +126,13 @@ pub(crate) fn undo(dir: &RunDir, root: &Path) -> Result<Applied, WorktreeError> 
         exchange::files_below(&old).into_iter().chain(exchange::files_below(&new)).collect();
     let paths: Vec<Vec<u8>> = paths.into_iter().collect();
     let exchange = Exchange { root, old: &old, new: &new, paths: &paths, finished: Finished::Accepted };
+    exchange.sweep();
     let unexpected = exchange.unexpected();
     if !unexpected.is_empty() {
         return Ok(conflicts(unexpected, "it was changed since"));
     }
     exchange.run()?;
-    let change = |path: &Vec<u8>| match (exists(&at(&old, path)), exists(&at(&new, path))) {
+    let change = |path: &Vec<u8>| match (exists(&old, path), exists(&new, path)) {
         (true, true) => "modified",
         (false, _) => "added",
         (true, false) => "deleted",

@@ -13,6 +13,7 @@ use crate::git::WorktreeOwner;
 use crate::host::{Env, files};
 use crate::model::{Request, Worktree};
 use crate::runs::RunDir;
+use crate::worktrees::exchange::copy_entry;
 use crate::worktrees::owner::{oid, owner};
 use crate::worktrees::parent_dirs;
 use crate::worktrees::setup::Setup;
@@ -92,7 +93,8 @@ fn include(
     left_out.retain(|path| {
         let source = from.join(OsStr::from_bytes(path));
         let is_file = fs::symlink_metadata(&source).is_ok_and(|found| found.is_file());
-        let copied = is_file && parent_dirs::reach(to, path).is_ok_and(|to| fs::copy(source, to).is_ok());
+        // Fails if the commit has a file or a link there.
+        let copied = is_file && parent_dirs::reach(to, path).is_ok_and(|to| copy_entry(&source, &to).is_ok());
         !copied
     });
     Ok(left_out)
