@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::git::{AllAddedError, SnapshotError};
 use crate::host::{BoundedRunError, files};
+use crate::model::TaskId;
 
 /// Why something could not be done with a worktree.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,16 @@ pub(crate) enum WorktreeError {
     NoChanges,
     #[error("the task has not ended yet")]
     Running,
+    #[error("the task {0}, which works in the same worktree, has not ended yet")]
+    InUse(TaskId),
+    #[error("an earlier `apply` of this task was interrupted; run `delegator apply --undo {0}` first")]
+    Unfinished(TaskId),
+    #[error(
+        "the worktree `{}` contains other repositories, which would be lost: {named}; move them elsewhere or delete them \
+         there, then discard again",
+        path.display()
+    )]
+    Nested { path: PathBuf, named: String },
     #[error("nothing of this task was applied that could be undone")]
     NothingToUndo,
     #[error("the files in `{}` are being changed by another program", .0.display())]
@@ -55,6 +66,9 @@ impl WorktreeError {
             | Self::NoBranch(_)
             | Self::NoChanges
             | Self::Running
+            | Self::InUse(_)
+            | Self::Unfinished(_)
+            | Self::Nested { .. }
             | Self::NothingToUndo
             | Self::Setup(_)
             | Self::Git(_)

@@ -23,7 +23,9 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
         TaskError::Inspect(InspectError::Read(_)) => (Code::Internal, Exit::Machine),
         TaskError::Worktree(WorktreeError::Git(_) | WorktreeError::Io(_)) => (Code::Internal, Exit::Machine),
         TaskError::Worktree(WorktreeError::Moving(_) | WorktreeError::Busy) => (Code::Timeout, Exit::Machine),
-        TaskError::Worktree(WorktreeError::Running) => (Code::Validation, Exit::StillWorking),
+        TaskError::Worktree(WorktreeError::Running | WorktreeError::InUse(_)) => {
+            (Code::Validation, Exit::StillWorking)
+        }
         TaskError::Home(_)
         | TaskError::Config(ConfigError::Unreadable { .. } | ConfigError::Invalid { .. }) => {
             (Code::Lasting, Exit::Machine)
@@ -61,6 +63,8 @@ pub(super) fn classify(error: &TaskError) -> (Code, Exit) {
             | WorktreeError::NoBranch(_)
             | WorktreeError::NoChanges
             | WorktreeError::NothingToUndo
+            | WorktreeError::Unfinished(_)
+            | WorktreeError::Nested { .. }
             | WorktreeError::Setup(_)
             | WorktreeError::AllAdded(_),
         )

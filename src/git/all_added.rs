@@ -1,6 +1,6 @@
 //! Makes a tree, a commit or a patch of everything in a working tree, as if all of it had been added.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -8,13 +8,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::git::file_state::State;
+use crate::git::file_state::{GITLINK, State};
 use crate::git::index;
 use crate::git::linked_worktree::set_index;
 use crate::git::object::Oid;
 use crate::git::repository::Repository;
-use crate::git::runner::Git;
-use crate::git::snapshot::{SnapshotError, TreeBefore};
+use crate::git::runner::{Git, PendingAnswer};
+use crate::git::snapshot::{self, Listing, SnapshotError, TreeBefore};
 
 /// Why a working tree has no tree of its own.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,27 @@ impl TreeBefore {
     pub(crate) fn whole_tree(&self, unkept: Unkept, until: Duration) -> Result<WholeTree, AllAddedError> {
         let left_out = self.add_all(unkept, until)?;
         Ok(WholeTree { tree: self.write_tree(until)?, left_out })
+    }
+
+    /// The repositories in the working tree whose work would be lost with it, because `base` does not have their commit.
+    /// `tree` is the working tree.
+    pub(crate) fn nested_repositories(
+        &self,
+        base: Oid,
+        tree: Oid,
+        until: Duration,
+    ) -> Result<BTreeSet<Vec<u8>>, AllAddedError> {
+        let changes = self.tree_changes(base, tree, until)?.into_iter();
+        let added = changes.filter(|change| change.new_mode == GITLINK).map(|change| change.path);
+        let moved =
+            self.states()?.into_iter().filter(|(_, state)| state.as_ref().is_some_and(State::is_nested));
+        // Git names an untracked repository, even one without a commit, by its directory.
+        let listed = self.list(Listing::Others, until).and_then(PendingAnswer::finish);
+        let listed = listed.map_err(SnapshotError::from)?;
+        let untracked =
+            snapshot::listed(&listed).filter_map(|path| path.strip_suffix(b"/").map(<[u8]>::to_owned));
+        let all = added.chain(moved.map(|(path, _)| path)).chain(untracked);
+        Ok(all.filter(|path| self.path(path).is_dir() && !self.is_empty(path)).collect())
     }
 
     /// The tree of the index in which everything is added.

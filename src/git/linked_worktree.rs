@@ -14,6 +14,7 @@ use crate::git::all_added::PATCH;
 use crate::git::file_state::GITLINK;
 use crate::git::index;
 use crate::git::object::Oid;
+use crate::git::other_worktrees;
 use crate::git::repository::{Repository, bounded};
 use crate::git::runner::ask_repository;
 use crate::git::side_git::{Installed, SideGit};
@@ -38,6 +39,12 @@ impl WorktreeOwner {
     pub(crate) fn branch_head(&self, branch: &str) -> Option<Oid> {
         let name = reference(branch);
         self.repository.references().into_iter().find_map(|(found, oid)| (found == name).then_some(oid))
+    }
+
+    /// Whether the user's checkout stands, or stood not long ago, on `commit`.
+    pub(crate) fn had_checked_out(&self, commit: Oid) -> bool {
+        let moves = other_worktrees::journal(&self.repository.dir);
+        self.repository.head().commit == Some(commit) || moves.iter().any(|step| step.to == commit)
     }
 
     /// The worktree at `path`, whatever the `.git` in it says now; its directory may be gone.

@@ -40,14 +40,19 @@ pub(crate) fn apply(
     caller: &Caller,
     mode: Mode,
 ) -> Result<AppliedChanges, TaskError> {
-    let Changes { view, repository, source, worktree, warnings } = changes(context, reference)?;
+    let view = ended(context, reference)?;
+    let repository = repository(&view).ok_or(WorktreeError::NoChanges)?;
     // What may be written follows the configuration, so it must be readable.
     context.config = Config::load(&context.env)?;
     check_apply(context, caller, &repository)?;
+    let _lock = worktrees::lock(view.dir.home())?;
+    if worktrees::is_unfinished(&view.dir) {
+        return Err(WorktreeError::Unfinished(view.row.id).into());
+    }
+    let Changes { source, worktree, mut warnings, nested } = changes(context, &view)?;
     let applied = worktrees::apply(&context.env, &view.dir, &repository, &source, mode)?;
-    let mut warnings = warnings;
-    if let Some(worktree) = worktree.as_ref().filter(|_| mode == Mode::Write && applied.conflicts.is_empty())
-    {
+    let is_over = mode == Mode::Write && applied.conflicts.is_empty() && nested.is_empty();
+    if let Some(worktree) = worktree.as_ref().filter(|_| is_over) {
         // The branch stays, so what was applied can be undone and applied again.
         let removed = worktrees::remove_directory(&context.env, worktree);
         warnings.extend(removed.err().map(|error| format!("the worktree could not be removed: {error}")));
@@ -59,43 +64,52 @@ pub(crate) fn apply(
 /// Undoes the last [`apply`] of the task.
 pub(crate) fn undo_apply(context: &mut Context, reference: &str) -> Result<AppliedChanges, TaskError> {
     let view = ended(context, reference)?;
-    let worktree = worktree_of(&view);
-    let repository = worktree.as_ref().map(|worktree| worktree.repository.clone());
-    let repository = repository.or_else(|| view.request.as_ref()?.git_root.clone());
-    let repository = repository.ok_or(WorktreeError::NothingToUndo)?;
+    let repository = repository(&view).ok_or(WorktreeError::NothingToUndo)?;
+    let _lock = worktrees::lock(view.dir.home())?;
     let applied = worktrees::undo(&view.dir, &repository)?;
-    let branch = worktree.map(|worktree| worktree.branch);
+    let branch = worktree_of(&view).map(|worktree| worktree.branch);
     Ok(AppliedChanges { task_id: view.row.id, branch, repository, applied, warnings: Vec::new() })
 }
 
 /// The changes of the task as a patch.
 pub(crate) fn diff(context: &mut Context, reference: &str) -> Result<(TaskId, Vec<u8>), TaskError> {
-    let changes = changes(context, reference)?;
+    let view = ended(context, reference)?;
+    let _lock = worktrees::wait_for_lock(view.dir.home())?;
+    let changes = changes(context, &view)?;
     let patch = match (&changes.source, &changes.worktree) {
         (ChangeSource::Commits(base, head), Some(worktree)) => {
-            worktrees::patch(&context.env, &changes.view.dir, worktree, *base, *head)?
+            worktrees::patch(&context.env, &view.dir, worktree, *base, *head)?
         }
         (ChangeSource::Patch(file), _) => std::fs::read(file).map_err(WorktreeError::from)?,
         (ChangeSource::Commits(..), None) => return Err(WorktreeError::NoChanges.into()),
     };
-    Ok((changes.view.row.id, patch))
+    Ok((view.row.id, patch))
 }
 
 /// Removes the worktree and the branch of the task, and those of its jobs. What was not committed is committed first, so the commit that is
 /// told has all of it.
 pub(crate) fn discard(context: &mut Context, reference: &str) -> Result<Discarded, TaskError> {
     let view = ended(context, reference)?;
+    let _lock = worktrees::wait_for_lock(view.dir.home())?;
+    remove(context, view)
+}
+
+/// The caller holds the lock of `apply`.
+fn remove(context: &mut Context, view: View) -> Result<Discarded, TaskError> {
     let worktree = worktree_of(&view).ok_or(WorktreeError::NoChanges)?;
-    let committed = match &view.request {
-        Some(request) if worktree.path.is_dir() => {
-            worktrees::commit(&context.env, &view.dir, request, &worktree).map(|(_, notes)| notes)
+    no_other_works_in(context, &worktree)?;
+    let mut warnings = Vec::new();
+    if let Some(request) = view.request.as_ref().filter(|_| worktree.path.is_dir()) {
+        let committed = worktrees::commit(&context.env, &view.dir, request, &worktree)?;
+        if !committed.nested.is_empty() {
+            let named = worktrees::some(&committed.nested);
+            return Err(WorktreeError::Nested { path: worktree.path, named }.into());
         }
-        Some(_) | None => Ok(Vec::new()),
-    };
-    let mut warnings = committed.unwrap_or_else(|error| vec![format!("not committed before: {error}")]);
+        warnings = committed.notes;
+    }
     let commit = worktrees::head(&context.env, &worktree)?.map(|head| head.to_string());
     for job in jobs(&view) {
-        match discard(context, job.as_str()) {
+        match ended(context, job.as_str()).and_then(|view| remove(context, view)) {
             // The branch of the last job may be that of the whole task.
             Ok(Discarded { branch, commit: Some(commit), .. }) if branch != worktree.branch => {
                 warnings.push(format!("also removed {branch}, which was at {commit}"));
@@ -121,30 +135,28 @@ fn jobs(view: &View) -> Vec<TaskId> {
 }
 
 struct Changes {
-    view: View,
-    repository: PathBuf,
     source: ChangeSource,
     worktree: Option<Worktree>,
     warnings: Vec<String>,
+    /// Repositories inside the worktree, which are not among the changes.
+    nested: Vec<Vec<u8>>,
 }
 
-/// What the task changed. Commits first what is not committed, as after the death of its supervisor.
-fn changes(context: &mut Context, reference: &str) -> Result<Changes, TaskError> {
-    let view = ended(context, reference)?;
-    let Some(worktree) = worktree_of(&view) else {
+/// What the task changed. The caller holds the lock. Commits first what is not committed, as after the death of its supervisor.
+fn changes(context: &mut Context, view: &View) -> Result<Changes, TaskError> {
+    let (mut warnings, mut nested) = (Vec::new(), Vec::new());
+    let Some(worktree) = worktree_of(view) else {
         let patch = Some(view.dir.changes(1)).filter(|file| file.exists());
-        let root = view.request.as_ref().and_then(|request| request.git_root.clone());
-        let (patch, repository) = patch.zip(root).ok_or(WorktreeError::NoChanges)?;
-        let source = ChangeSource::Patch(patch);
-        return Ok(Changes { view, repository, source, worktree: None, warnings: Vec::new() });
+        let source = ChangeSource::Patch(patch.ok_or(WorktreeError::NoChanges)?);
+        return Ok(Changes { source, worktree: None, warnings, nested });
     };
+    no_other_works_in(context, &worktree)?;
     let ended_at =
         view.result.as_ref().and_then(|result| result.worktree.as_ref()).map(|end| end.head.clone());
-    let mut warnings = Vec::new();
     let mut head = worktrees::head(&context.env, &worktree)?;
     if let Some(request) = view.request.as_ref().filter(|_| worktree.path.is_dir()) {
-        let (now, notes) = worktrees::commit(&context.env, &view.dir, request, &worktree)?;
-        (head, warnings) = (Some(now), notes);
+        let committed = worktrees::commit(&context.env, &view.dir, request, &worktree)?;
+        (head, warnings, nested) = (Some(committed.head), committed.notes, committed.nested);
     }
     let base = Oid::from_hex(&worktree.base);
     // A run that changed nothing has no branch any more.
@@ -152,7 +164,25 @@ fn changes(context: &mut Context, reference: &str) -> Result<Changes, TaskError>
     let head = head.ok_or_else(|| WorktreeError::NoBranch(worktree.branch.clone()))?;
     let base = base.ok_or_else(|| WorktreeError::NoBase(worktree.base.clone()))?;
     let source = ChangeSource::Commits(base, head);
-    Ok(Changes { view, repository: worktree.repository.clone(), source, worktree: Some(worktree), warnings })
+    Ok(Changes { source, worktree: Some(worktree), warnings, nested })
+}
+
+/// Fails if a task that has not ended works in `worktree`, as one does that resumes another.
+fn no_other_works_in(context: &mut Context, worktree: &Worktree) -> Result<(), TaskError> {
+    let rows = [context.registry.working()?, context.registry.pending(u32::MAX)?].concat();
+    for row in rows {
+        let view = view_task(context, row)?;
+        let place = view.request.as_ref().and_then(|request| request.worktree.as_ref());
+        if !view.state().is_final() && place.is_some_and(|other| other.path == worktree.path) {
+            return Err(WorktreeError::InUse(view.row.id).into());
+        }
+    }
+    Ok(())
+}
+
+/// The checkout that the changes of the task belong to.
+fn repository(view: &View) -> Option<PathBuf> {
+    worktree_of(view).map(|worktree| worktree.repository).or_else(|| view.request.as_ref()?.git_root.clone())
 }
 
 /// The task, which must have ended.

@@ -5,17 +5,22 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::context::WorktreeError;
 use crate::git::{Installed, Merged, NewCommit, Oid, Repository, TreeBefore, TreeChange, Unkept};
-use crate::host::{Env, Lock, clock, files};
+use crate::host::files::{self, Durability};
+use crate::host::{Env, Lock, clock};
 use crate::runs::RunDir;
 use crate::worktrees::exchange::{self, Exchange, Finished, at, copy_entry, exists};
 use crate::worktrees::owner::LONGEST;
-use crate::worktrees::parent_dirs::reach;
+use crate::worktrees::parent_dirs::{find, reach};
 
+/// Beside both sides of a change: all of it was written.
+const DONE: &str = "done";
 const GITLINK: u32 = 0o160000;
 
 /// What a run changed.
@@ -56,7 +61,7 @@ pub(crate) struct Applied {
     pub(crate) conflicts: Vec<Conflict>,
 }
 
-/// Applies `source` to the checkout at `root`.
+/// Applies `source` to the checkout at `root`. The caller holds the [`lock`].
 pub(crate) fn apply(
     env: &Env,
     dir: &RunDir,
@@ -64,7 +69,6 @@ pub(crate) fn apply(
     source: &ChangeSource,
     mode: Mode,
 ) -> Result<Applied, WorktreeError> {
-    let _lock = lock(dir)?;
     let until = clock::monotonic() + LONGEST;
     let checkout = Checkout::at(env, dir, root, until)?;
     let (before, whole, left_out) = checkout.look("applying")?;
@@ -91,8 +95,14 @@ pub(crate) fn apply(
     let made: Vec<&[u8]> =
         changes.iter().filter(|change| change.new_mode != 0).map(|change| change.path.as_slice()).collect();
     before.stage(tree, &made, &new, until)?;
-    for change in changes.iter().filter(|change| change.old_mode != 0) {
-        copy_entry(&at(root, &change.path), &reach(&old, &change.path)?)?;
+    let replaced = || changes.iter().filter(|change| change.old_mode != 0).map(|change| &change.path);
+    let missing: Vec<Vec<u8>> = replaced().filter(|path| !exists(root, path)).cloned().collect();
+    if !missing.is_empty() {
+        return Ok(conflicts(missing, "it is not checked out"));
+    }
+    for path in replaced() {
+        copy_entry(&at(root, path), &reach(&old, path)?)?;
+        keep_permissions(&old, &new, path)?;
     }
     let exchange = Exchange { root, old: &old, new: &new, paths: &paths, finished: Finished::Refused };
     let unexpected = exchange.unexpected();
@@ -108,14 +118,27 @@ pub(crate) fn apply(
         }
         keep(&dir.applied(), &old, &new)?;
         let (old, new) = (dir.applied().join("old"), dir.applied().join("new"));
-        Exchange { old: &old, new: &new, ..exchange }.run()?;
+        let exchange = Exchange { old: &old, new: &new, ..exchange };
+        if let Err(error) = exchange.run() {
+            if exchange.unexpected().is_empty() {
+                // All is as it was.
+                fs::remove_dir_all(dir.applied())?;
+            }
+            return Err(error.into());
+        }
+        files::write(&dir.applied().join(DONE), &[], Durability::Synced)?;
     }
     Ok(Applied { files: changes.iter().map(applied).collect(), conflicts: Vec::new() })
 }
 
-/// Puts back what the last [`apply`] replaced, if all of it still is as that left it.
+/// Whether the last [`apply`] was killed while it wrote. Only [`undo`] knows then what was there before.
+pub(crate) fn is_unfinished(dir: &RunDir) -> bool {
+    let kept = dir.applied();
+    kept.join("old").is_dir() && !kept.join(DONE).exists()
+}
+
+/// Puts back what the last [`apply`] replaced, if all of it still is as that left it. The caller holds the [`lock`].
 pub(crate) fn undo(dir: &RunDir, root: &Path) -> Result<Applied, WorktreeError> {
-    let _lock = lock(dir)?;
     let kept = dir.applied();
     if !kept.is_dir() {
         return Err(WorktreeError::NothingToUndo);
@@ -126,12 +149,13 @@ pub(crate) fn undo(dir: &RunDir, root: &Path) -> Result<Applied, WorktreeError> 
         exchange::files_below(&old).into_iter().chain(exchange::files_below(&new)).collect();
     let paths: Vec<Vec<u8>> = paths.into_iter().collect();
     let exchange = Exchange { root, old: &old, new: &new, paths: &paths, finished: Finished::Accepted };
+    exchange.sweep();
     let unexpected = exchange.unexpected();
     if !unexpected.is_empty() {
         return Ok(conflicts(unexpected, "it was changed since"));
     }
     exchange.run()?;
-    let change = |path: &Vec<u8>| match (exists(&at(&old, path)), exists(&at(&new, path))) {
+    let change = |path: &Vec<u8>| match (exists(&old, path), exists(&new, path)) {
         (true, true) => "modified",
         (false, _) => "added",
         (true, false) => "deleted",
@@ -141,10 +165,14 @@ pub(crate) fn undo(dir: &RunDir, root: &Path) -> Result<Applied, WorktreeError> 
     Ok(Applied { files, conflicts: Vec::new() })
 }
 
-/// One `apply` at a time writes into checkouts.
-fn lock(dir: &RunDir) -> Result<Lock, WorktreeError> {
-    let path = dir.home().join("apply.lock");
-    Lock::take(&path)?.ok_or(WorktreeError::Busy)
+/// One at a time brings changes into checkouts, or commits or removes the worktree of a run that has ended.
+pub(crate) fn lock(home: &Path) -> Result<Lock, WorktreeError> {
+    Lock::take(&home.join("apply.lock"))?.ok_or(WorktreeError::Busy)
+}
+
+/// Like [`lock`], but waits until nobody else holds it.
+pub(crate) fn wait_for_lock(home: &Path) -> Result<Lock, WorktreeError> {
+    Ok(Lock::wait_for(&home.join("apply.lock"))?)
 }
 
 struct Checkout<'a> {
@@ -168,6 +196,21 @@ impl<'a> Checkout<'a> {
         let whole = before.whole_tree(Unkept::LeftOut, self.until)?;
         Ok((before, whole.tree, whole.left_out))
     }
+}
+
+/// Gives a file the permissions of the one that it replaces. Git only knows whether it can be executed.
+fn keep_permissions(old: &Path, new: &Path, path: &[u8]) -> Result<(), WorktreeError> {
+    let (Some(before), Some(after)) = (find(old, path), find(new, path)) else { return Ok(()) };
+    if before.is_file() && after.is_file() {
+        let (before, runs) = (before.permissions().mode() & 0o777, after.permissions().mode() & 0o100 != 0);
+        let mode = match (before & 0o100 != 0, runs) {
+            (false, true) => before | (before & 0o444) >> 2,
+            (true, false) => before & !0o111,
+            _ => before,
+        };
+        fs::set_permissions(at(new, path), Permissions::from_mode(mode))?;
+    }
+    Ok(())
 }
 
 /// Keeps both sides of a change, in place of those of an earlier one.

@@ -8,19 +8,31 @@ use crate::host::{Env, clock, files};
 use crate::model::{Request, Worktree, WorktreeEnd};
 use crate::runs::RunDir;
 use crate::text::plain;
+use crate::worktrees::create::some;
 use crate::worktrees::discard_unused;
 use crate::worktrees::owner::{oid, owner};
 
 /// The longest first line of a commit message.
 const SUBJECT: usize = 72;
 
-/// Commits what the run left. Returns the last commit of the branch, and what a person should know of it.
+/// The work of a run on its branch.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    /// The last commit of the branch.
+    pub(crate) head: Oid,
+    /// What a person should know of it.
+    pub(crate) notes: Vec<String>,
+    /// The repositories inside the worktree, which are not committed and would be lost with it.
+    pub(crate) nested: Vec<Vec<u8>>,
+}
+
+/// Commits what the run left.
 pub(crate) fn commit(
     env: &Env,
     dir: &RunDir,
     request: &Request,
     worktree: &Worktree,
-) -> Result<(Oid, Vec<String>), WorktreeError> {
+) -> Result<Committed, WorktreeError> {
     let owner = owner(env, worktree)?;
     let gone = || WorktreeError::NoBranch(worktree.branch.clone());
     let head = owner.branch_head(&worktree.branch);
@@ -30,7 +42,7 @@ pub(crate) fn commit(
             worktree.path.display(),
             worktree.branch
         );
-        return Ok((head.ok_or_else(gone)?, vec![note]));
+        return Ok(Committed { head: head.ok_or_else(gone)?, notes: vec![note], nested: Vec::new() });
     }
     let linked = owner.linked(&worktree.path);
     let linked = linked.ok_or_else(|| WorktreeError::Forgotten(worktree.path.clone()))?;
@@ -47,7 +59,7 @@ struct Committer<'a> {
 }
 
 impl Committer<'_> {
-    fn commit(&self, linked: &Repository, old: Option<Oid>) -> Result<(Oid, Vec<String>), WorktreeError> {
+    fn commit(&self, linked: &Repository, old: Option<Oid>) -> Result<Committed, WorktreeError> {
         let (owner, until) = (self.owner, self.owner.until);
         let branch = &self.worktree.branch;
         let at = linked.head();
@@ -79,6 +91,16 @@ impl Committer<'_> {
             owner.set_branch(branch, new, old)?;
         }
         let mut notes = Vec::new();
+        let nested = tree.nested_repositories(oid(&self.worktree.base)?, whole, until)?;
+        let nested: Vec<Vec<u8>> = nested.into_iter().collect();
+        if !nested.is_empty() {
+            notes.push(format!(
+                "these directories are repositories of their own and are not committed, so `{}` is kept until \
+                 `delegator discard`: {}",
+                self.worktree.path.display(),
+                some(&nested)
+            ));
+        }
         if at.branch.as_ref() != Some(branch) {
             let name = at.branch.map_or_else(|| "a detached HEAD".to_owned(), |other| format!("`{other}`"));
             let commit = at.commit.map_or_else(|| "no commit".to_owned(), |commit| commit.to_string());
@@ -92,7 +114,7 @@ impl Committer<'_> {
         }
         // A worktree whose index is behind its branch would show everything as changed back.
         tree.show_all_added(linked, until)?;
-        Ok((new, notes))
+        Ok(Committed { head: new, notes, nested })
     }
 
     fn message(&self) -> String {
@@ -110,9 +132,9 @@ pub(crate) fn finish(
     worktree: &Worktree,
 ) -> (Option<WorktreeEnd>, Vec<String>) {
     match commit(env, dir, request, worktree) {
-        Ok((head, mut notes)) => {
+        Ok(Committed { head, mut notes, nested }) => {
             let end = WorktreeEnd { worktree: worktree.clone(), head: head.to_string() };
-            if !end.is_changed() {
+            if !end.is_changed() && nested.is_empty() {
                 let removed = discard_unused(env, worktree);
                 notes.extend(removed.err().map(|error| format!("the unchanged worktree stays: {error}")));
             }

@@ -13,6 +13,7 @@ use crate::git::WorktreeOwner;
 use crate::host::{Env, files};
 use crate::model::{Request, Worktree};
 use crate::runs::RunDir;
+use crate::worktrees::exchange::copy_entry;
 use crate::worktrees::owner::{oid, owner};
 use crate::worktrees::parent_dirs;
 use crate::worktrees::setup::Setup;
@@ -45,6 +46,11 @@ pub(crate) fn create(
         return Ok(Vec::new());
     }
     if resumes {
+        // Without git's record of it, what is in it cannot be committed, and may be work.
+        let is_empty = fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
+        if !is_empty && owner.linked(path).is_none() {
+            return Err(WorktreeError::Forgotten(path.clone()));
+        }
         owner.remove(path)?;
     } else {
         discard_unused(env, worktree)?;
@@ -53,7 +59,10 @@ pub(crate) fn create(
         files::ensure_dir(parent)?;
     }
     files::create_dir(path)?;
-    let submodules = owner.add(path, branch, oid(&worktree.base)?, &dir.worktree_scratch())?;
+    let base = oid(&worktree.base)?;
+    // Setup runs without a sandbox, so it is kept from files that another run may have written.
+    let is_users = owner.branch_head(branch).is_none() && owner.had_checked_out(base);
+    let submodules = owner.add(path, branch, base, &dir.worktree_scratch())?;
     let mut warnings = Vec::new();
     if !submodules.is_empty() {
         warnings.push(format!("submodules are empty in the worktree: {}", some(&submodules)));
@@ -63,10 +72,16 @@ pub(crate) fn create(
         warnings.push(format!("not copied into the worktree: {}", some(&left_out)));
     }
     let config = Config::load(env).unwrap_or_default();
-    if let Some(command) = &config.worktree_setup {
+    if let Some(command) = config.worktree_setup.as_ref().filter(|_| is_users) {
         let limit = Duration::from_secs(config.worktree_setup_timeout_s);
         let log = &dir.worktree_setup_log();
         Setup { command, limit, cwd: &request.cwd, environment, log }.run(is_stopped)?;
+    } else if config.worktree_setup.is_some() {
+        warnings.push(
+            "`worktree_setup` was not run: it has no sandbox, and the worktree does not start from a commit that you \
+             had checked out"
+                .to_owned(),
+        );
     }
     Ok(warnings)
 }
@@ -92,13 +107,14 @@ fn include(
     left_out.retain(|path| {
         let source = from.join(OsStr::from_bytes(path));
         let is_file = fs::symlink_metadata(&source).is_ok_and(|found| found.is_file());
-        let copied = is_file && parent_dirs::reach(to, path).is_ok_and(|to| fs::copy(source, to).is_ok());
+        // Fails if the commit has a file or a link there.
+        let copied = is_file && parent_dirs::reach(to, path).is_ok_and(|to| copy_entry(&source, &to).is_ok());
         !copied
     });
     Ok(left_out)
 }
 
-fn some(paths: &[Vec<u8>]) -> String {
+pub(crate) fn some(paths: &[Vec<u8>]) -> String {
     let shown = paths.iter().take(MOST_NAMED);
     let shown: Vec<_> =
         shown.map(|path| format!("`{}`", String::from_utf8_lossy(path).escape_debug())).collect();

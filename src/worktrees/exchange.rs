@@ -3,12 +3,17 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::worktrees::parent_dirs::reach;
+use crate::host::ids;
+use crate::worktrees::parent_dirs::{find, reach};
+
+/// How the names of copies begin and end that are not put in place yet. What is between them cannot be guessed.
+const COPY: (&str, &str) = (".delegator-apply-", ".tmp");
 
 /// Files of a checkout, and two trees that hold them as they are and as they are to be.
 #[derive(Debug)]
@@ -32,9 +37,8 @@ impl Exchange<'_> {
     /// The paths that are neither as before nor, where that is accepted, as they are to be.
     pub(super) fn unexpected(&self) -> Vec<Vec<u8>> {
         let unexpected = |path: &&Vec<u8>| {
-            let here = at(self.root, path);
-            let done = self.finished == Finished::Accepted && is_same(&here, &at(self.new, path));
-            !(done || is_same(&here, &at(self.old, path)) && self.is_free(path))
+            let done = self.finished == Finished::Accepted && is_same(self.root, self.new, path);
+            !(done || is_same(self.root, self.old, path) && self.is_free(path))
         };
         self.paths.iter().filter(unexpected).cloned().collect()
     }
@@ -46,21 +50,22 @@ impl Exchange<'_> {
         let above =
             here.ancestors().skip(1).take_while(|dir| dir.starts_with(self.root) && *dir != self.root);
         let mut blocked = above.filter(|dir| fs::symlink_metadata(dir).is_ok_and(|found| !found.is_dir()));
-        blocked.all(|file| goes.contains(file)) && holds_only(&here, &goes)
+        blocked.all(|file| goes.contains(file))
+            && (find(self.root, path).is_none() || holds_only(&here, &goes))
     }
 
     /// Replaces all files. If one cannot be replaced, those before it are put back.
     pub(super) fn run(&self) -> io::Result<()> {
         let mut copies = Copies(Vec::new());
-        for (number, path) in self.paths.iter().enumerate() {
-            let new = at(self.new, path);
-            if exists(&new) {
+        for path in self.paths {
+            if exists(self.new, path) {
                 // On the same file system, wherever the directories are not there yet.
-                let here = at(self.root, path);
-                let dir = here.ancestors().skip(1).find(|dir| is_dir(dir)).unwrap_or(self.root);
-                let copy = dir.join(format!(".delegator-{}-{number}.tmp", std::process::id()));
+                let dirs = self.dirs_above(path);
+                let dir = dirs.last().map_or(self.root, PathBuf::as_path);
+                let (begin, end) = COPY;
+                let copy = dir.join(format!("{begin}{}{end}", ids::secret().map_err(io::Error::other)?));
                 copies.0.push((path, copy.clone()));
-                copy_entry(&new, &copy)?;
+                copy_entry(&at(self.new, path), &copy)?;
             }
         }
         if let Some(path) = self.unexpected().first() {
@@ -70,8 +75,28 @@ impl Exchange<'_> {
         self.replace(&copies.0).inspect_err(|_| self.put_back())
     }
 
+    /// Removes the copies that an exchange of the same paths left when it was killed.
+    pub(super) fn sweep(&self) {
+        let dirs: HashSet<PathBuf> = self.paths.iter().flat_map(|path| self.dirs_above(path)).collect();
+        let entries = dirs.into_iter().chain([self.root.to_owned()]).filter_map(|dir| fs::read_dir(dir).ok());
+        for entry in entries.flatten().flatten() {
+            let name = entry.file_name();
+            let random = name.to_str().and_then(|name| name.strip_prefix(COPY.0)?.strip_suffix(COPY.1));
+            if random.is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// The directories on the way to `path`, as far as there are any.
+    fn dirs_above(&self, path: &[u8]) -> Vec<PathBuf> {
+        let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| &path[..end]);
+        let dirs = ends.take_while(|dir| find(self.root, dir).is_some_and(|found| found.is_dir()));
+        dirs.map(|dir| at(self.root, dir)).collect()
+    }
+
     fn replace(&self, copies: &[(&Vec<u8>, PathBuf)]) -> io::Result<()> {
-        for path in self.paths.iter().filter(|path| !exists(&at(self.new, path))) {
+        for path in self.paths.iter().filter(|path| !exists(self.new, path)) {
             self.delete(path)?;
         }
         for (path, copy) in copies {
@@ -82,11 +107,11 @@ impl Exchange<'_> {
 
     /// Deletes a file, and the directories above it that are empty then.
     fn delete(&self, path: &[u8]) -> io::Result<()> {
-        let here = at(self.root, path);
-        match fs::remove_file(&here) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
+        if !exists(self.root, path) {
+            return Ok(());
         }
+        let here = at(self.root, path);
+        fs::remove_file(&here)?;
         let above = here.ancestors().skip(1).take_while(|dir| *dir != self.root);
         // Fails at the first that is not empty.
         let _ = above.map(fs::remove_dir).take_while(Result::is_ok).count();
@@ -96,14 +121,12 @@ impl Exchange<'_> {
     /// As far as it goes: what cannot be written now stays in `old`.
     fn put_back(&self) {
         for path in self.paths {
-            let (here, old) = (at(self.root, path), at(self.old, path));
-            if is_same(&here, &old) {
-                continue;
+            if !is_same(self.root, self.old, path) {
+                let _ = self.delete(path);
             }
-            let _ = self.delete(path);
-            if exists(&old) {
-                let _ = reach(self.root, path).and_then(|here| copy_entry(&old, &here));
-            }
+        }
+        for path in self.paths.iter().filter(|path| exists(self.old, path) && !exists(self.root, path)) {
+            let _ = reach(self.root, path).and_then(|here| copy_entry(&at(self.old, path), &here));
         }
     }
 }
@@ -123,27 +146,37 @@ pub(super) fn at(root: &Path, path: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(path))
 }
 
-/// Whether there is a file or a link.
-pub(super) fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir())
+/// Whether there is a file or a link at `path` below `root`.
+pub(super) fn exists(root: &Path, path: &[u8]) -> bool {
+    find(root, path).is_some_and(|found| !found.is_dir())
 }
 
 fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Copies a file with its permissions, or a link.
+/// Copies a file with its permissions, or a link, to a place where nothing is yet.
 pub(super) fn copy_entry(from: &Path, to: &Path) -> io::Result<()> {
     if fs::symlink_metadata(from)?.is_symlink() {
         return symlink(fs::read_link(from)?, to);
     }
-    fs::copy(from, to).map(drop)
+    let mut source =
+        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(from)?;
+    let found = source.metadata()?;
+    if !found.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    io::copy(&mut source, &mut copy)?;
+    copy.set_permissions(found.permissions())
 }
 
 /// Whether two files are the same to git, or neither is there. A directory counts as nothing.
-fn is_same(one: &Path, two: &Path) -> bool {
-    let look = |path: &Path| fs::symlink_metadata(path).ok().filter(|found| !found.is_dir());
-    match (look(one), look(two)) {
+fn is_same(one: &Path, other: &Path, path: &[u8]) -> bool {
+    let look = |root: &Path| find(root, path).filter(|found| !found.is_dir());
+    let (a, b) = (look(one), look(other));
+    let (one, two) = (&at(one, path), &at(other, path));
+    match (a, b) {
         (None, None) => true,
         (Some(a), Some(b)) if a.is_symlink() && b.is_symlink() => {
             fs::read_link(one).ok().is_some_and(|target| fs::read_link(two).ok() == Some(target))
@@ -240,6 +273,55 @@ mod tests {
         check(dir.path(), Finished::Refused, &["b"], &[("b/mine", "m"), ("b/x", "2"), ("c", "c")]);
         let dir = world(&[("a", "mine"), ("c", "c")], &[("c", "c")], &[("a", "new"), ("c", "d")]);
         check(dir.path(), Finished::Refused, &["a"], &[("a", "mine"), ("c", "c")]);
+    }
+
+    #[test]
+    fn a_link_and_a_directory_can_take_each_others_place() {
+        for (old, new) in [("d", "e"), ("e", "d")] {
+            let dir = world(&[("d/s/f", "1"), ("t/s/f", "1")], &[], &[]);
+            let (here, root) = (dir.path().join("here"), dir.path());
+            fs::rename(here.join("d"), root.join("files")).expect("it is there");
+            for (side, kind) in [("here", old), ("old", old), ("new", new)] {
+                if kind == "d" {
+                    write(&root.join(side), &[("d/s/f", "1")]);
+                } else {
+                    symlink("t", root.join(side).join("d")).expect("a link");
+                    write(&root.join(side), &[("t/s/f", "1")]);
+                }
+            }
+            let paths = [b"d".to_vec(), b"d/s/f".to_vec()];
+            let (old, new) = (&root.join("old"), &root.join("new"));
+            let exchange = Exchange { root: &here, old, new, paths: &paths, finished: Finished::Refused };
+            assert_eq!(exchange.unexpected(), Vec::<Vec<u8>>::new());
+            exchange.run().expect("it is as expected");
+            assert_eq!(here.join("d").is_symlink(), new.join("d").is_symlink());
+            assert_eq!(fs::read_to_string(here.join("t/s/f")).expect("a file"), "1");
+            let back = Exchange { old: new, new: old, finished: Finished::Accepted, ..exchange };
+            assert_eq!(back.unexpected(), Vec::<Vec<u8>>::new());
+            back.run().expect("it is as expected");
+            assert_eq!(here.join("d").is_symlink(), old.join("d").is_symlink());
+            assert_eq!(fs::read_to_string(here.join("t/s/f")).expect("a file"), "1");
+        }
+    }
+
+    #[test]
+    fn a_copy_goes_through_no_link_and_one_left_by_a_killed_process_is_removed() {
+        let dir = world(&[("victim", "v"), ("d/f", "1")], &[("d/f", "1")], &[("d/f", "2")]);
+        let (here, new) = (dir.path().join("here"), dir.path().join("new"));
+        symlink("victim", here.join("link")).expect("a link");
+        assert!(copy_entry(&new.join("d/f"), &here.join("link")).is_err());
+        assert!(
+            copy_entry(&here.join("link"), &here.join("copy")).is_ok_and(|()| here.join("copy").is_symlink())
+        );
+        assert_eq!(fs::read_to_string(here.join("victim")).expect("a file"), "v");
+        let left = here.join(format!("d/.delegator-apply-{}.tmp", "0a".repeat(16)));
+        fs::write(&left, "left").expect("a file");
+        let mine = here.join("d/.delegator-apply-mine.tmp");
+        fs::write(&mine, "mine").expect("a file");
+        let old = dir.path().join("old");
+        let paths = [b"d/f".to_vec()];
+        Exchange { root: &here, old: &old, new: &new, paths: &paths, finished: Finished::Refused }.sweep();
+        assert!(!left.exists() && mine.exists());
     }
 
     #[test]

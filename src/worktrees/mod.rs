@@ -9,8 +9,8 @@ mod owner;
 mod parent_dirs;
 mod setup;
 
-pub(crate) use apply::{Applied, ChangeSource, Mode, apply, undo};
+pub(crate) use apply::{Applied, ChangeSource, Mode, apply, is_unfinished, lock, undo, wait_for_lock};
 pub(crate) use commit::{commit, finish};
-pub(crate) use create::{Ground, create, discard_unused};
+pub(crate) use create::{Ground, create, discard_unused, some};
 pub(crate) use merge_branches::{Conflict, MergedBranches, merge_branches};
 pub(crate) use owner::{BranchPoint, head, patch, plan, remove_directory};

@@ -1,10 +1,25 @@
-//! Makes the directories above a file without following a link out of its tree.
+//! Finds a file, or makes the directories above it, without following a link out of its tree.
 
 use std::ffi::OsStr;
 use std::fs;
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// What is at `path` below `root`. What lies beyond a link is not below it.
+pub(super) fn find(root: &Path, path: &[u8]) -> Option<Metadata> {
+    let mut at = root.to_owned();
+    let mut found = None;
+    for part in path.split(|&byte| byte == b'/') {
+        if found.as_ref().is_some_and(|above: &Metadata| !above.is_dir()) {
+            return None;
+        }
+        at.push(OsStr::from_bytes(part));
+        found = Some(fs::symlink_metadata(&at).ok()?);
+    }
+    found
+}
 
 /// The file at `path` below `root`, if no part of the way is a link or a file. Creates missing directories.
 pub(super) fn reach(root: &Path, path: &[u8]) -> io::Result<PathBuf> {

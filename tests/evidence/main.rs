@@ -26,6 +26,7 @@ mod sparse;
 mod stale;
 mod trees;
 mod worktrees;
+mod worktrees_protect;
 mod world;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]

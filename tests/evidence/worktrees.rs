@@ -12,41 +12,41 @@ use crate::support::kill;
 use crate::world::{World, assert_same};
 
 /// Ten lines in `a`, a file in a directory, one to delete, and an ignored one.
-const SOME: &str = "seq 10 >a; mkdir d; echo d >d/f; echo old >gone; printf '*.log\\n.env\\n' >.gitignore; \
+pub const SOME: &str = "seq 10 >a; mkdir d; echo d >d/f; echo old >gone; printf '*.log\\n.env\\n' >.gitignore; \
                     git add -A; git commit -qm first; echo noise >x.log; touch -d yesterday a d/f gone .gitignore; \
                     git update-index -q --refresh";
 const DIRTY: &str = "sed -i s/^10$/mine/ a; echo staged >staged; git add staged; echo mine >untracked; \
                      echo stashed >>d/f; git stash push -q d/f";
 
 /// A run that is over.
-struct Run {
-    id: String,
-    report: Value,
+pub struct Run {
+    pub id: String,
+    pub report: Value,
 }
 
 impl Run {
-    fn branch(&self) -> String {
+    pub fn branch(&self) -> String {
         format!("delegator/{}", self.id)
     }
 
-    fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         PathBuf::from(self.report["worktree"]["path"].as_str().unwrap())
     }
 
     #[track_caller]
-    fn warned(&self, of: &str) {
+    pub fn warned(&self, of: &str) {
         let warnings = self.report["warnings"].to_string();
         assert!(warnings.contains(of), "{warnings}");
     }
 }
 
-fn delegator(world: &World, args: &[&str]) -> Ran {
+pub fn delegator(world: &World, args: &[&str]) -> Ran {
     let mut command = world.env.command(args);
     command.current_dir(world.dir());
     finish(command, PATIENCE)
 }
 
-fn run_with(world: &World, options: &[&str], script: &str) -> Value {
+pub fn run_with(world: &World, options: &[&str], script: &str) -> Value {
     let args =
         [&["run", "--agent", "command", "--worktree", "--wait", "--json"], options, &[script]].concat();
     let mut command = world.env.command(&args);
@@ -59,7 +59,7 @@ fn run_with(world: &World, options: &[&str], script: &str) -> Value {
 
 /// Runs `script` in a worktree, which changes nothing in the checkout.
 #[track_caller]
-fn run(world: &World, script: &str) -> Run {
+pub fn run(world: &World, script: &str) -> Run {
     let before = state(world);
     let report = run_with(world, &[], script);
     assert_eq!(report["status"], "completed", "{report:#}");
@@ -68,7 +68,7 @@ fn run(world: &World, script: &str) -> Run {
 }
 
 /// Files, index, `HEAD`, branches but ours, and stash of the checkout; git finds the repository sound.
-fn state(world: &World) -> String {
+pub fn state(world: &World) -> String {
     world.shell(
         "git --no-optional-locks status --porcelain=v2 --ignored; git stash list; cat .git/HEAD; \
          git for-each-ref | grep -v refs/heads/delegator/ || true; sha256sum .git/index .git/config; \
@@ -79,14 +79,14 @@ fn state(world: &World) -> String {
 }
 
 #[track_caller]
-fn json_of(world: &World, code: i32, args: &[&str]) -> Value {
+pub fn json_of(world: &World, code: i32, args: &[&str]) -> Value {
     let ran = delegator(world, &[args, &["--json"]].concat());
     assert_eq!(ran.code, Some(code), "{args:?}: {}{}", ran.stdout, ran.stderr);
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     if code == 0 || document["status"] == "ok" { document["data"].clone() } else { document }
 }
 
-fn files(data: &Value, list: &str) -> Vec<String> {
+pub fn files(data: &Value, list: &str) -> Vec<String> {
     let rows = data[list].as_array().unwrap().iter();
     rows.map(|row| format!("{} {}", row["change"].as_str().unwrap_or("in"), row["path"].as_str().unwrap()))
         .collect()

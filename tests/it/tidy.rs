@@ -69,7 +69,7 @@ const ROOT: [&str; 23] = [
 
 const LONGEST_FILE: usize = 400;
 /// The lines of all of `src`, of its folder `evidence`, and of any other of its folders.
-const BUDGETS: [usize; 3] = [90_000, 8_000, 9_000];
+const BUDGETS: [usize; 3] = [92_000, 8_000, 9_000];
 const EMPTY_WORDS: [&str; 5] = ["Manager", "Helper", "Util", "Handler", "Service"];
 
 /// A source file: its path below `src`, its whole text, and its text before the tests.

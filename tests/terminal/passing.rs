@@ -171,7 +171,8 @@ fn fifty_megabytes_come_whole_and_take_no_memory() {
         took.as_secs_f64(),
         expected.len() as f64 / 1e6 / took.as_secs_f64()
     );
-    assert!(peak_kib < 24 << 10, "{peak}");
+    // The program itself is a part of that.
+    assert!(peak_kib < 32 << 10, "{peak}");
     let times = recording.times();
     assert!(times.len() >= 50 && times.windows(2).all(|pair| pair[0].millis <= pair[1].millis));
     for moment in times.iter().step_by(10) {
