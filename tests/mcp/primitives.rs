@@ -280,13 +280,13 @@ fn a_snapshot_shows_all_that_runs_and_waits() {
         assert_eq!(idle["data"].get(list), None, "{list}");
     }
     let ended: Vec<String> = (0..6).map(|_| world.finish("do it")).collect();
-    let working = world.start("wait for me")["data"].clone();
-    let running = working["task_id"].clone();
+    let running = world.start("wait for me")["data"]["task_id"].clone();
     let queued: Vec<Value> = (0..7).map(|_| world.start("do it")["data"]["task_id"].clone()).collect();
     // Under load, its supervisor needs a moment to start the agent.
-    let run = world.env.run_dir(working["run_id"].as_str().unwrap());
-    wait_for("the agent to start", PATIENCE, || run.join("started.json").exists().then_some(()));
-    let reply = world.both("_codex_local_status", json!({}));
+    let reply = wait_for("the agent to start", PATIENCE, || {
+        let reply = world.both("_codex_local_status", json!({}));
+        reply["data"]["tasks"][0]["started_ts"].is_string().then_some(reply)
+    });
     let data = json!({
         "summary": { "running": 1, "queued": 7, "recently_completed": 5 },
         "tasks": [{ "task_id": "", "state": "", "started_ts": "", "elapsed_seconds": 1 }],
