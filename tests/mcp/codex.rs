@@ -101,7 +101,7 @@ impl World {
         id
     }
 
-    /// Everything in the home and its size, except what a server leaves there by itself.
+    /// Everything in the home, except what a server leaves there by itself.
     fn kept(&self) -> Vec<String> {
         fn walk(dir: &Path, found: &mut Vec<String>) {
             for entry in fs::read_dir(dir).unwrap().flatten() {
@@ -114,7 +114,8 @@ impl World {
         }
         let mut found = Vec::new();
         walk(self.env.home(), &mut found);
-        found.retain(|path| !path.contains("registry.db"));
+        let by_itself = ["registry.db", "clock.json", "marks.lock"];
+        found.retain(|path| !by_itself.iter().any(|name| path.contains(name)));
         found.sort();
         found
     }

@@ -143,7 +143,7 @@ fn a_limit_is_a_number_of_seconds_that_can_be_kept() {
         }
     }
     with(&mut client, json!({ "timeout": "never" })).refused("VALIDATION", "cannot be", "quick");
-    with(&mut client, json!({ "max_tokens_total": 5 })).refused("UNSUPPORTED", "not enforced", "leave out");
+    with(&mut client, json!({ "max_tokens_total": 5 })).refused("UNSUPPORTED", "not supported", "leave out");
     world.untouched();
 }
 
