@@ -36,22 +36,22 @@ pub(super) enum Finished {
 impl Exchange<'_> {
     /// The paths that are neither as before nor, where that is accepted, as they are to be.
     pub(super) fn unexpected(&self) -> Vec<Vec<u8>> {
+        let goes: HashSet<PathBuf> = self.paths.iter().map(|path| at(self.root, path)).collect();
         let unexpected = |path: &&Vec<u8>| {
             let done = self.finished == Finished::Accepted && is_same(self.root, self.new, path);
-            !(done || is_same(self.root, self.old, path) && self.is_free(path))
+            !(done || is_same(self.root, self.old, path) && self.is_free(path, &goes))
         };
         self.paths.iter().filter(unexpected).cloned().collect()
     }
 
-    /// Whether a missing file can be put in its place: nothing but what goes away is in its way.
-    fn is_free(&self, path: &[u8]) -> bool {
-        let goes: HashSet<PathBuf> = self.paths.iter().map(|path| at(self.root, path)).collect();
+    /// Whether a missing file can be put in its place: nothing but what `goes` away is in its way.
+    fn is_free(&self, path: &[u8], goes: &HashSet<PathBuf>) -> bool {
         let here = at(self.root, path);
         let above =
             here.ancestors().skip(1).take_while(|dir| dir.starts_with(self.root) && *dir != self.root);
         let mut blocked = above.filter(|dir| fs::symlink_metadata(dir).is_ok_and(|found| !found.is_dir()));
         blocked.all(|file| goes.contains(file))
-            && (find(self.root, path).is_none() || holds_only(&here, &goes))
+            && (find(self.root, path).is_none() || holds_only(&here, goes))
     }
 
     /// Replaces all files. If one cannot be replaced, those before it are put back.
